@@ -165,10 +165,19 @@ pub enum SmallWorlds {
 
 impl FactPredicate {
     /// The predicates that policies of agents may read. A position here is that of a relation in a compiled policy.
-    pub const OF_AGENTS: [FactPredicate; count(SeenBy::Agents)] = seen_by(SeenBy::Agents);
+    pub const OF_AGENTS: [FactPredicate; Selection::SeenBy(SeenBy::Agents).count()] =
+        Selection::SeenBy(SeenBy::Agents).predicates();
 
     /// The predicates that acceptance policies may read. A position here is that of a relation in a compiled policy.
-    pub const OF_MANAGERS: [FactPredicate; count(SeenBy::Managers)] = seen_by(SeenBy::Managers);
+    pub const OF_MANAGERS: [FactPredicate; Selection::SeenBy(SeenBy::Managers).count()] =
+        Selection::SeenBy(SeenBy::Managers).predicates();
+
+    /// The predicates, without aliases, whose facts are about one agent at one time.
+    pub const OF_ONE_EVALUATION: [FactPredicate; Selection::Lasting(Lifetime::Evaluation).count()] =
+        Selection::Lasting(Lifetime::Evaluation).predicates();
+
+    /// The predicates whose facts a counterfactual explanation may change.
+    pub const CHANGEABLE: [FactPredicate; Selection::Changeable.count()] = Selection::Changeable.predicates();
 
     /// The name.
     pub const fn name(self) -> &'static str {
@@ -199,13 +208,6 @@ impl FactPredicate {
         let is_it = |predicate: &FactPredicate| predicate.name() == name && predicate.arity() == arity;
         FactPredicate::OF_AGENTS.into_iter().find(is_it)
     }
-
-    const fn is_seen_by(self, reader: SeenBy) -> bool {
-        matches!(
-            (self.row().seen_by, reader),
-            (SeenBy::Both, _) | (SeenBy::Agents, SeenBy::Agents) | (SeenBy::Managers, SeenBy::Managers)
-        )
-    }
 }
 
 /// Shows a predicate as `name/arity`.
@@ -235,26 +237,49 @@ impl FactKind {
     }
 }
 
-const fn count(reader: SeenBy) -> usize {
-    let (mut count, mut index) = (0, 0);
-    while index < FactPredicate::ALL.len() {
-        count += FactPredicate::ALL[index].is_seen_by(reader) as usize;
-        index += 1;
-    }
-    count
+/// A selection of predicates by their rows, for the constant lists of [`FactPredicate`].
+#[derive(Clone, Copy)]
+enum Selection {
+    /// Those that the policies of this reader see.
+    SeenBy(SeenBy),
+    /// Those without aliases whose facts last so long.
+    Lasting(Lifetime),
+    /// Those whose facts an explanation may change.
+    Changeable,
 }
 
-const fn seen_by<const COUNT: usize>(reader: SeenBy) -> [FactPredicate; COUNT] {
-    let mut seen = [FactPredicate::ALL[0]; COUNT];
-    let (mut count, mut index) = (0, 0);
-    while index < FactPredicate::ALL.len() {
-        if FactPredicate::ALL[index].is_seen_by(reader) {
-            seen[count] = FactPredicate::ALL[index];
-            count += 1;
+impl Selection {
+    const fn includes(self, predicate: FactPredicate) -> bool {
+        let row = predicate.row();
+        match self {
+            Selection::SeenBy(reader) => matches!(row.seen_by, SeenBy::Both) || row.seen_by as u8 == reader as u8,
+            Selection::Lasting(lifetime) => row.alias_of.is_none() && row.lifetime as u8 == lifetime as u8,
+            Selection::Changeable => row.changes.is_some(),
         }
-        index += 1;
     }
-    seen
+
+    const fn count(self) -> usize {
+        let (mut count, mut index) = (0, 0);
+        while index < FactPredicate::ALL.len() {
+            count += self.includes(FactPredicate::ALL[index]) as usize;
+            index += 1;
+        }
+        count
+    }
+
+    /// The selected predicates, in the order of the table. `COUNT` is [`Selection::count`].
+    const fn predicates<const COUNT: usize>(self) -> [FactPredicate; COUNT] {
+        let mut selected = [FactPredicate::ALL[0]; COUNT];
+        let (mut count, mut index) = (0, 0);
+        while index < FactPredicate::ALL.len() {
+            if self.includes(FactPredicate::ALL[index]) {
+                selected[count] = FactPredicate::ALL[index];
+                count += 1;
+            }
+            index += 1;
+        }
+        selected
+    }
 }
 
 #[cfg(test)]
@@ -297,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn agents_and_managers_see_the_predicates_in_the_order_of_the_table() {
+    fn lists_of_predicates_are_in_the_order_of_the_table() {
         let shown = |predicates: &[FactPredicate]| predicates.iter().map(ToString::to_string).collect::<Vec<_>>();
         let agents = shown(&FactPredicate::OF_AGENTS);
         assert!(agents.contains(&"requests/4".to_owned()) && !agents.contains(&"owner/2".to_owned()));
@@ -305,5 +330,13 @@ mod tests {
         assert!(managers.contains(&"owner/2".to_owned()) && !managers.contains(&"requests/4".to_owned()));
         assert_eq!(FactPredicate::of_agents("node", 3), Some(FactPredicate::NodeWithNeighbours));
         assert_eq!(FactPredicate::of_agents("capacity", 2), None);
+        let of_one_evaluation = shown(&FactPredicate::OF_ONE_EVALUATION);
+        assert!(of_one_evaluation.contains(&"node/3".to_owned()) && !of_one_evaluation.contains(&"node/2".to_owned()));
+        assert!(!of_one_evaluation.contains(&"fact/3".to_owned()), "extra facts stay");
+        let changeable = shown(&FactPredicate::CHANGEABLE);
+        assert!(changeable.contains(&"fact/3".to_owned()) && !changeable.contains(&"service/4".to_owned()));
+        for list in [&FactPredicate::OF_AGENTS[..], &FactPredicate::OF_ONE_EVALUATION, &FactPredicate::CHANGEABLE] {
+            assert!(list.is_sorted());
+        }
     }
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use mario_check::{Bounds, CheckReport, check};
 use mario_diagnostics::{Diagnostic, Source};
 use mario_policy::{
-    Acceptance, Bounds, CheckReport, Constant, Decision, Ending, Explainer, FactsError, Finding, KnowledgeBase, Policy,
-    PolicyError, PolicySettings, Solution, check, find_unknown_call, unknown_keys,
+    Acceptance, Constant, Decision, Ending, Explainer, FactsError, Finding, KnowledgeBase, Policy, PolicyError,
+    PolicySettings, Solution, find_unknown_call, unknown_keys,
 };
 use mario_prolog::{Engine, Explanation, LoadError, Symbols};
 use serde_json::{Value, json};

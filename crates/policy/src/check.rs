@@ -1,8 +1,7 @@
-//! Finds problems in a policy or an acceptance policy before it is deployed.
+//! Finds problems in the text of a policy or an acceptance policy.
 //!
-//! Start at [`check`]. Some findings come from static analysis: undefined predicates, facts that no agent sees, clauses
-//! that never fire. Others come from running an agent's policy in all small worlds, and have a counterexample: the
-//! steps of a smallest world in which the problem occurs.
+//! Start at [`analyse`]. It finds undefined predicates, facts that no agent sees, clauses that never fire. It runs no
+//! policy: the crate `check` runs those of agents in all small worlds, chosen by their [`Interests`].
 //!
 //! The author of a policy can allow a finding with a comment that states the reason:
 //!
@@ -12,6 +11,7 @@
 
 mod allow;
 mod finding;
+mod interests;
 mod keys;
 mod kinds;
 mod names;
@@ -25,29 +25,35 @@ use mario_domain::FactPredicate;
 use mario_prolog::{Engine, LoadError, Loaded, Place, Problem, Resolver, Topic, Tree, TreeKind};
 
 use crate::acceptance::MANAGER_GOALS;
-use crate::explore::{Bounds, Exploration, Interests, explore};
 use crate::knowledge_base::declare_facts;
-use crate::policy::{Policy, PolicyError, PolicySettings};
+use crate::policy::PolicyError;
 use crate::{function, remembers};
 use text::{Text, calls};
 
 pub use allow::AllowedFinding;
 pub use finding::{Finding, FindingKind};
+pub use interests::{Interests, KeyValues};
 pub use keys::unknown_keys;
 pub use names::undefined_calls;
 
-/// The result of a check.
-#[derive(Clone, Debug)]
-pub struct CheckReport {
-    /// The findings in this order: invalid `allow` comments, static analysis (the main file first, then by file and
-    /// position), and last those of small worlds, or [`FindingKind::NoOperation`] for a text that is neither a policy
-    /// nor an acceptance policy and names no policy function.
+/// The static analysis of a text.
+pub struct Analysis {
+    /// The findings, those of the main file first, then by file and position; last [`FindingKind::NoOperation`], for a
+    /// text that is neither a policy nor an acceptance policy and names no policy function. Findings that comments allow
+    /// are included.
     pub findings: Vec<Finding>,
-    /// The findings that comments in the text allow.
-    pub allowed: Vec<AllowedFinding>,
-    /// Statistics about the small worlds; `None` if no world was run, because the text is not a policy of agents or
-    /// [`Policy::clauses`] is empty.
-    pub exploration: Option<Exploration>,
+    /// What the policy reads and proposes; `None` if the text is not a policy of agents.
+    pub interests: Option<Interests>,
+    name: String,
+    loaded: Loaded,
+}
+
+impl Analysis {
+    /// Separates the findings that comments in the text allow from the others. Invalid comments become the first
+    /// findings.
+    pub fn apply_allowances(self) -> (Vec<Finding>, Vec<AllowedFinding>) {
+        allow::apply_allowances(self.findings, &self.loaded, &self.name)
+    }
 }
 
 /// The role of a text.
@@ -82,20 +88,11 @@ impl Known {
     }
 }
 
-/// Creates resolvers, because a check may load a text more than once.
+/// Creates resolvers, because a text may be loaded more than once.
 pub type Resolvers<'a> = &'a dyn Fn() -> Box<dyn Resolver>;
 
-/// Checks a policy, an acceptance policy or a library of predicates. `progress` is called repeatedly with the number of
-/// worlds explored so far.
-pub fn check(
-    engine: &Engine,
-    name: &str,
-    text: &str,
-    resolvers: Resolvers<'_>,
-    settings: PolicySettings,
-    bounds: &Bounds,
-    progress: &mut dyn FnMut(usize),
-) -> Result<CheckReport, PolicyError> {
+/// Analyses a policy, an acceptance policy or a library of predicates.
+pub fn analyse(engine: &Engine, name: &str, text: &str, resolvers: Resolvers<'_>) -> Result<Analysis, PolicyError> {
     let (loaded, known) = load(engine, name, text, resolvers)?;
     let mut findings: Vec<Finding> = loaded.warnings.iter().map(warning).collect();
     let interests = check_text(engine, &loaded, &known, &mut findings);
@@ -106,17 +103,11 @@ pub fn check(
     let is_outside = function::declared(&loaded)
         .map_err(|problems| PolicyError::Load { name: name.to_owned(), problems })?
         .is_some();
-    let mut exploration = None;
-    if known.role == Role::Policy {
-        let policy = Policy::load(engine, name, text, Some(resolvers()), settings)?;
-        if !policy.clauses().is_empty() {
-            exploration = Some(explore(engine, &policy, interests, bounds, &mut findings, progress));
-        }
-    } else if known.role == Role::Library && !is_outside {
+    if known.role == Role::Library && !is_outside {
         findings.push(no_operation(&loaded, name)?);
     }
-    let (findings, allowed) = allow::apply_allowances(findings, &loaded, name);
-    Ok(CheckReport { findings, allowed, exploration })
+    let interests = (known.role == Role::Policy).then_some(interests);
+    Ok(Analysis { findings, interests, name: name.to_owned(), loaded })
 }
 
 /// A clause as text: its head, its goals, and its place.

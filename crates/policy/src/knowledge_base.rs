@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use mario_domain::{Application, Capacity, DefinedBy, Fact, FactPredicate, FactValue, Id, Lifetime, Quantity};
+use mario_domain::{Application, Capacity, DefinedBy, Fact, FactPredicate, FactValue, Id, Quantity};
 use mario_prolog::{Loader, Relation, Relations, Symbols, Table, Value};
 
 mod later;
@@ -100,7 +100,7 @@ impl KnowledgeBase {
 
     /// Removes the facts that belong to one agent at one time: those with [`Lifetime::Evaluation`].
     pub fn clear_situation(&mut self) {
-        for &predicate in &OF_ONE_EVALUATION {
+        for predicate in FactPredicate::OF_ONE_EVALUATION {
             self.tables[predicate as usize].clear();
         }
         self.node_forms.clear();
@@ -108,7 +108,7 @@ impl KnowledgeBase {
 
     /// Whether there are facts that belong to one agent at one time.
     pub fn has_situation(&self) -> bool {
-        OF_ONE_EVALUATION.iter().any(|&predicate| !self.tables[predicate as usize].is_empty())
+        FactPredicate::OF_ONE_EVALUATION.iter().any(|&predicate| !self.tables[predicate as usize].is_empty())
     }
 
     /// Removes the extra facts.
@@ -362,31 +362,6 @@ const TABLES: [usize; FactPredicate::OF_AGENTS.len()] = {
         position += 1;
     }
     tables
-};
-
-const fn is_of_one_evaluation(predicate: FactPredicate) -> bool {
-    predicate.row().alias_of.is_none() && matches!(predicate.row().lifetime, Lifetime::Evaluation)
-}
-
-/// The predicates whose facts belong to one agent at one time.
-const OF_ONE_EVALUATION: [FactPredicate; {
-    let (mut count, mut index) = (0, 0);
-    while index < FactPredicate::ALL.len() {
-        count += is_of_one_evaluation(FactPredicate::ALL[index]) as usize;
-        index += 1;
-    }
-    count
-}] = {
-    let mut found = [FactPredicate::ServiceInstance; _];
-    let (mut count, mut index) = (0, 0);
-    while index < FactPredicate::ALL.len() {
-        if is_of_one_evaluation(FactPredicate::ALL[index]) {
-            found[count] = FactPredicate::ALL[index];
-            count += 1;
-        }
-        index += 1;
-    }
-    found
 };
 
 /// A value of a fact as a constant. Only the neighbours of a node are not a constant; they become the empty list.

@@ -28,7 +28,7 @@
 //! | find out why an agent decided as it did, and which change of facts would lead to another decision | [`Explainer::explain`] |
 //! | judge a request as a node's manager, given the facts that the manager may see | [`Acceptance::judge`] |
 //! | find out why a manager judged as it did | [`explain_verdict`] |
-//! | find problems in a policy before any agent runs it | [`check()`] |
+//! | find problems in the text of a policy before any agent runs it | [`analyse`], and `mario_check::check`, which also runs it in small worlds |
 //! | test a policy with facts and expected operations | [`TestTable`] |
 //! | decide with a function of the host instead of a logic program | [`PolicyFunction`] |
 //! | prove that renaming nodes and instances does not change a policy's proposals, up to the names | [`name_invariance`] |
@@ -68,10 +68,12 @@ mod test_table;
 mod verdict;
 
 mod check;
-mod explore;
 
 pub use acceptance::{Acceptance, AcceptanceError, AcceptanceFailure, Eviction, Initiative, ManagerView, Shrink};
-pub use check::{AllowedFinding, CheckReport, Finding, FindingKind, Resolvers, check, undefined_calls, unknown_keys};
+pub use check::{
+    AllowedFinding, Analysis, Finding, FindingKind, Interests, KeyValues, Resolvers, analyse, undefined_calls,
+    unknown_keys,
+};
 // For `frontend` and `simulator`: the place of a failed call in the text, for their warnings.
 #[doc(hidden)]
 pub use check::find_unknown_call;
@@ -80,7 +82,6 @@ pub use explain::{
     Change, ClauseText, Comparison, ExplainedDecision, Explainer, FactChange, Line, LineRole, MissedClause,
     MissedOperation, Proof, ProofStep, ProofStepKind,
 };
-pub use explore::{Bounds, Exploration};
 pub use facts::{FactProblem, FactsError};
 pub use function::{FunctionProposal, PolicyFunction, PolicyFunctions};
 pub use invariance::{FactsAllowed, NameDependence, NameInvariance, name_invariance};

@@ -26,7 +26,7 @@ pub struct PolicySettings {
 
 impl Default for PolicySettings {
     /// No memory, and a budget far above the needs of the shipped policies, whose decisions take fewer than a thousand
-    /// inferences in the worlds of [`check()`](crate::check()).
+    /// inferences in the small worlds of a check.
     fn default() -> PolicySettings {
         PolicySettings {
             memory: 0,

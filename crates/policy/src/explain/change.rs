@@ -5,7 +5,7 @@ use mario_prolog::Value;
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
-use super::situation::{CHANGEABLE, Row, Situation, ago, pairs};
+use super::situation::{Row, Situation, ago, pairs};
 use crate::knowledge_base::{KnowledgeBase, NodeFact};
 
 /// The maximum number of changed facts that a sentence names.
@@ -38,7 +38,7 @@ pub struct FactChange {
 /// The facts that differ between `base` and `changed`.
 pub(super) fn fact_changes(base: &Situation, changed: &Situation, names: &KnowledgeBase) -> Vec<FactChange> {
     let mut changes = Vec::new();
-    for kind in CHANGEABLE {
+    for kind in FactPredicate::CHANGEABLE {
         for (before, after) in pairs(base.rows(kind), changed.rows(kind)) {
             if before.map(|row| &row.values) != after.map(|row| &row.values) {
                 let text = |row: &Row| fact_text(kind, row, names);
@@ -76,7 +76,7 @@ fn quoted(constant: Value<'_>, names: &KnowledgeBase) -> String {
 /// The changes in words, as they follow "would … if" in a sentence.
 pub(super) fn condition(base: &Situation, changed: &Situation, names: &KnowledgeBase) -> String {
     let mut parts = removed_requests(base, changed, names);
-    for kind in CHANGEABLE {
+    for kind in FactPredicate::CHANGEABLE {
         for (before, after) in pairs(base.rows(kind), changed.rows(kind)) {
             let Some(before) = before else { continue };
             match after {

@@ -7,7 +7,7 @@ use mario_prolog::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::reads::{Key, Reads, key};
-use super::situation::{CHANGEABLE, Cell, Row, Situation, ago, as_number, costs, distance, quantities, row_distance};
+use super::situation::{Cell, Row, Situation, ago, as_number, costs, distance, quantities, row_distance};
 use super::step::{Comparison, ProofStep};
 use crate::knowledge_base::{Constant, KnowledgeBase};
 
@@ -113,7 +113,7 @@ impl Edits<'_> {
                 all.push(delta);
             }
         }
-        for kind in CHANGEABLE {
+        for kind in FactPredicate::CHANGEABLE {
             let places = self.places(kind);
             for (row, actual) in self.rows_with_actual(kind) {
                 let own = &self.situation.rows(kind)[row];

@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 
 use super::change::{Change, condition, fact_changes};
 use super::edit::{Candidate, Edits};
-use super::situation::{CHANGEABLE, Difference, Situation, as_number};
+use super::situation::{Difference, Situation, as_number};
 use super::step::ProofStep;
 use super::{Explainer, ProofStepKind};
 use crate::decide::{Proposal, Solution, SolutionLimit};
@@ -198,7 +198,7 @@ impl Search<'_> {
 
     /// Makes `self.trial` have the facts of a situation.
     fn fill(&mut self, situation: &Situation) {
-        for kind in CHANGEABLE {
+        for kind in FactPredicate::CHANGEABLE {
             if !situation.shares(kind, &self.current) {
                 situation.fill(kind, self.miss.facts, &mut self.trial);
                 self.explainer.charge(situation.rows(kind).len() / ROWS_PER_INFERENCE);
@@ -235,8 +235,10 @@ impl Search<'_> {
 
     /// Takes back every difference without which the clause still proposes `target`.
     fn take_back(&mut self, situation: &mut Situation, target: Constant) {
-        for kind in
-            CHANGEABLE.into_iter().filter(|&kind| !situation.shares(kind, &self.real)).collect::<Vec<FactPredicate>>()
+        for kind in FactPredicate::CHANGEABLE
+            .into_iter()
+            .filter(|&kind| !situation.shares(kind, &self.real))
+            .collect::<Vec<FactPredicate>>()
         {
             let trial = situation.without_kind(kind, &self.real);
             if self.fires(&trial, Some(target)).is_some() {

@@ -11,34 +11,9 @@ use super::reads::key;
 use crate::knowledge_base::{Constant, KnowledgeBase, constant};
 use crate::policy::Policy;
 
-const fn may_change(predicate: FactPredicate) -> bool {
-    predicate.row().changes.is_some()
-}
-
-/// The predicates whose facts the search may change.
-pub(super) const CHANGEABLE: [FactPredicate; {
-    let (mut count, mut index) = (0, 0);
-    while index < FactPredicate::ALL.len() {
-        count += may_change(FactPredicate::ALL[index]) as usize;
-        index += 1;
-    }
-    count
-}] = {
-    let mut found = [FactPredicate::Requests; _];
-    let (mut count, mut index) = (0, 0);
-    while index < FactPredicate::ALL.len() {
-        if may_change(FactPredicate::ALL[index]) {
-            found[count] = FactPredicate::ALL[index];
-            count += 1;
-        }
-        index += 1;
-    }
-    found
-};
-
-/// The position of a predicate in [`CHANGEABLE`]; for other predicates, that of the next one.
+/// The position of a predicate in [`FactPredicate::CHANGEABLE`]; for other predicates, that of the next one.
 fn place(kind: FactPredicate) -> usize {
-    CHANGEABLE.partition_point(|changeable| *changeable < kind)
+    FactPredicate::CHANGEABLE.partition_point(|changeable| *changeable < kind)
 }
 
 /// The zero-based columns whose numbers the search may change.
@@ -72,7 +47,7 @@ impl Row {
 /// have an origin are in its order, and added rows follow.
 #[derive(Clone, Debug)]
 pub(super) struct Situation {
-    kinds: [Rc<Rows>; CHANGEABLE.len()],
+    kinds: [Rc<Rows>; FactPredicate::CHANGEABLE.len()],
     /// The maximum number of earlier evaluations whose client requests the policy sees, as `earlier/5`.
     pub(super) evaluations: u32,
 }
@@ -118,7 +93,7 @@ impl Situation {
             near.extend(node.neighbours.iter().map(|&neighbour| key(neighbour)));
         }
         let near: rustc_hash::FxHashSet<_> = near.into_iter().collect();
-        let kinds = CHANGEABLE.map(|predicate| {
+        let kinds = FactPredicate::CHANGEABLE.map(|predicate| {
             let table = facts.table_of(predicate);
             // The neighbours of a node are a list, which never changes.
             let constants = predicate.arguments().iter().filter(|argument| argument.kind != FactKind::Nodes).count();
@@ -186,7 +161,7 @@ impl Situation {
     /// The differences from `real`.
     pub(super) fn differences(&self, real: &Situation) -> Vec<Difference> {
         let (mut found, mut evaluations) = (Vec::new(), Vec::new());
-        for kind in CHANGEABLE.into_iter().filter(|&kind| !self.shares(kind, real)) {
+        for kind in FactPredicate::CHANGEABLE.into_iter().filter(|&kind| !self.shares(kind, real)) {
             for (before, after) in pairs(real.rows(kind), self.rows(kind)) {
                 match (before, after) {
                     (Some(Row { origin: Some(origin), values }), Some(after)) => {
@@ -261,7 +236,7 @@ impl Situation {
     /// The quantities of actual facts that differ from those of `real`, with their values there.
     pub(super) fn changed_quantities(&self, real: &Situation) -> Vec<(Cell, Constant)> {
         let mut found = Vec::new();
-        for kind in CHANGEABLE.into_iter().filter(|&kind| !self.shares(kind, real)) {
+        for kind in FactPredicate::CHANGEABLE.into_iter().filter(|&kind| !self.shares(kind, real)) {
             let mut actual = real.rows(kind).iter().peekable();
             for (row, own) in self.rows(kind).iter().enumerate() {
                 let Some(origin) = own.origin else { break };

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use mario_domain::Id;
 use mario_policy::{
-    Bounds, Constant, Decider, Ending, FunctionProposal, KnowledgeBase, PolicyError, PolicyFunction, PolicySettings,
-    ProposalFault, Solution, SolutionLimit, check, name_invariance,
+    Constant, Decider, Ending, FunctionProposal, KnowledgeBase, PolicyError, PolicyFunction, ProposalFault, Solution,
+    SolutionLimit, analyse, name_invariance,
 };
 use mario_prolog::{Directories, Engine, Resolver};
 
@@ -96,13 +96,10 @@ fn a_failing_or_missing_function_is_a_failed_decision() {
 #[test]
 fn a_policy_that_a_function_decides_has_no_findings() {
     let resolvers = || Box::new(Directories::new(["."])) as Box<dyn Resolver>;
-    let check = |text: &str| {
-        check(&Engine::new(), "mine.pl", text, &resolvers, PolicySettings::default(), &Bounds::default(), &mut |_| {})
-            .expect("it loads")
-    };
-    let report = check(":- decided_outside(mine).\n:- remembers(requests, 3).\n");
-    assert!(report.findings.is_empty() && report.exploration.is_none(), "{:?}", report.findings);
-    assert_eq!(check(":- remembers(requests, 3).\nlibrary(1).\n").findings.len(), 1, "a library proposes nothing");
+    let analyse = |text: &str| analyse(&Engine::new(), "mine.pl", text, &resolvers).expect("it loads");
+    let analysis = analyse(":- decided_outside(mine).\n:- remembers(requests, 3).\n");
+    assert!(analysis.findings.is_empty() && analysis.interests.is_none(), "{:?}", analysis.findings);
+    assert_eq!(analyse(":- remembers(requests, 3).\nlibrary(1).\n").findings.len(), 1, "a library proposes nothing");
 }
 
 #[test]

@@ -5,7 +5,6 @@
 mod acceptance;
 mod against_swipl;
 mod allocations;
-mod checks;
 mod decisions;
 mod documents;
 mod explained;

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use mario_check::{Bounds, check};
 use mario_live::application::{VerifiedDocument, digest, open_now};
 use mario_live::identity::Identity;
 use mario_live::rollout::{Nodes, Update};
 use mario_live::{BUDGET, LiveError};
-use mario_policy::{Bounds, PolicySettings, check};
+use mario_policy::PolicySettings;
 
 use super::rollout::{counted, failure_after, fault, show};
 use super::shadow;

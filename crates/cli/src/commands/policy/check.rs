@@ -5,10 +5,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use mario_check::{CheckReport, Exploration};
 use mario_diagnostics::{Diagnostic, Source};
 use mario_frontend::policies::{check_policy, report_json};
 use mario_frontend::policy_texts::Text;
-use mario_policy::{CheckReport, Exploration, Finding, PolicySettings};
+use mario_policy::{Finding, PolicySettings};
 use mario_prolog::{Budget, Engine};
 use serde_json::{Value, json};
 

@@ -1,14 +1,13 @@
 //! The decisions of agents in small worlds.
 
 use mario_domain::{AgentOperation, Capacity, FactPredicate, HardwareKind};
+use mario_policy::{
+    Constant, Decider, Ending, KnowledgeBase, MemoryDeclaration, Policy, ProposalFault, Solution, SolutionLimit,
+};
 use mario_prolog::{Engine, Value};
 use rustc_hash::FxHashMap;
 
-use super::world::{ExtraValue, Gpus, HARDWARE, Spread, World, handled_in, needed_in, node_name};
-use crate::decide::{Decider, Ending, ProposalFault, Solution, SolutionLimit};
-use crate::knowledge_base::{Constant, KnowledgeBase};
-use crate::policy::Policy;
-use crate::remembers::MemoryDeclaration;
+use super::world::{Gpus, HARDWARE, Spread, World, handled_in, needed_in, node_name};
 
 /// Client requests of one latency that reach an instance through one neighbour, or from its own node (`self`). The
 /// derived order is the standard order of terms.
@@ -242,7 +241,7 @@ impl<'p> CachedDecider<'p> {
         let facts = &mut self.facts;
         let [max_rate, max_latency] = situation.limits;
         for (flavour, name) in world.flavours.iter().enumerate() {
-            let word = facts.constant(name);
+            let word = facts.id(name.id());
             let quality = needed_in(flavour) + 1;
             let numbers =
                 [needed_in(flavour), handled_in(flavour) * max_rate, max_latency, quality].map(Value::Integer);
@@ -277,19 +276,15 @@ impl<'p> CachedDecider<'p> {
     fn push_extra(&mut self, world: &World<'_>, application: Constant, instance: Constant) {
         let facts = &mut self.facts;
         for fact in world.extra {
-            let key = facts.constant(&fact.key);
-            let named = |facts: &KnowledgeBase, value: &ExtraValue| match value {
-                ExtraValue::Name(name) => facts.constant(name),
-                ExtraValue::Number(number) => Value::Integer(*number),
-            };
+            let key = facts.id(&fact.key);
             if let Some(value) = world.extra_value(fact, None) {
-                let value = named(facts, value);
+                let value = facts.id(value);
                 facts.push_fact(application, key, value);
                 facts.push_fact(instance, key, value);
             }
             for node in 0..world.shape.nodes() {
                 if let Some(value) = world.extra_value(fact, Some(node)) {
-                    let (subject, value) = (facts.constant(&node_name(node)), named(facts, value));
+                    let (subject, value) = (facts.constant(&node_name(node)), facts.id(value));
                     facts.push_fact(subject, key, value);
                 }
             }

@@ -2,6 +2,9 @@
 
 use std::fmt::Write as _;
 
+use mario_domain::{FlavourId, Id};
+use mario_policy::KeyValues;
+
 use super::shape::Shape;
 
 /// The number of requests that a client sends in one cycle.
@@ -24,21 +27,6 @@ pub(super) const APPLICATIONS: [Application; 2] =
 
 /// The units of hardware of each node: room for several instances, or for one.
 pub(super) const CAPACITIES: [i64; 2] = [4, 1];
-
-/// An extra fact that a policy reads: its key and its possible values in the worlds.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) struct ExtraFact {
-    pub(super) key: String,
-    /// The values that the policy names, with numbers added so that there are at least two. If all are numbers, 1, 2
-    /// and 3 are among them.
-    pub(super) values: Vec<ExtraValue>,
-}
-
-#[derive(Clone, PartialEq, Debug)]
-pub(super) enum ExtraValue {
-    Name(String),
-    Number(i64),
-}
 
 /// The distribution of an extra fact over its subjects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,11 +59,11 @@ pub(super) struct World<'a> {
     pub(super) application: Application,
     pub(super) capacity: i64,
     pub(super) memory: u32,
-    pub(super) extra: &'a [ExtraFact],
+    pub(super) extra: &'a [KeyValues],
     pub(super) spread: Spread,
     pub(super) gpus: Gpus,
     /// The names of the application's flavours, the default first; empty unless the policy uses flavours.
-    pub(super) flavours: &'a [String],
+    pub(super) flavours: &'a [FlavourId],
     /// The number of evaluations that the first instance has left before its announced eviction; `None` if no eviction
     /// is announced.
     pub(super) notice: Option<u32>,
@@ -124,7 +112,7 @@ impl World<'_> {
 
     /// The value of an extra fact for a node, or for the application and its instances if `node` is `None`. Returns
     /// `None` if the fact is missing.
-    pub(super) fn extra_value<'e>(&self, fact: &'e ExtraFact, node: Option<usize>) -> Option<&'e ExtraValue> {
+    pub(super) fn extra_value<'e>(&self, fact: &'e KeyValues, node: Option<usize>) -> Option<&'e Id> {
         let index = match (self.spread, node) {
             (Spread::None, _) => return None,
             (Spread::Same, _) | (Spread::InTurn, None) => 0,
@@ -162,7 +150,7 @@ impl World<'_> {
             lines.push("hardware: an instance needs 1 gpu, and each node has 1".to_owned());
         }
         if !self.flavours.is_empty() {
-            let each = |(flavour, name): (usize, &String)| format!("{name} needs {}", units(needed_in(flavour)));
+            let each = |(flavour, name): (usize, &FlavourId)| format!("{name} needs {}", units(needed_in(flavour)));
             let each: Vec<String> = self.flavours.iter().enumerate().map(each).collect();
             lines.push(format!("flavours: {}", each.join(", ")));
         }
@@ -183,12 +171,8 @@ impl World<'_> {
         lines
     }
 
-    fn extra_description(&self, fact: &ExtraFact) -> String {
-        let shown = |node| match self.extra_value(fact, node) {
-            Some(ExtraValue::Name(name)) => name.clone(),
-            Some(ExtraValue::Number(number)) => number.to_string(),
-            None => String::new(),
-        };
+    fn extra_description(&self, fact: &KeyValues) -> String {
+        let shown = |node| self.extra_value(fact, node).map(Id::to_string).unwrap_or_default();
         let mut line = format!("{}: application {}", fact.key, shown(None));
         for node in 0..self.shape.nodes() {
             // Writing to a string does not fail.

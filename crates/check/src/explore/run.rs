@@ -1,10 +1,10 @@
 //! Runs a world, cycle by cycle.
 
 use mario_domain::AgentOperation;
+use mario_policy::MemoryDeclaration;
 
 use super::agents::{CachedDecider, InstanceState, Past, Proposed, ReceivedRequests, Target};
 use super::world::{Gpus, LINK_LATENCY, RATE, World, needed_in, node_name};
-use crate::remembers::MemoryDeclaration;
 
 /// An instance and the memory of its agent.
 #[derive(Clone, Debug)]
@@ -178,7 +178,8 @@ impl<'w> Run<'w> {
                         born.push((target.resolved(agent.node), agent.flavour, agent.is_asleep));
                     }
                     (Verdict::Accepted, AgentOperation::Adapt, _) => {
-                        agent.flavour = self.world.flavours.iter().position(|name| name == word).unwrap_or(0);
+                        agent.flavour =
+                            self.world.flavours.iter().position(|name| name.to_string() == *word).unwrap_or(0);
                     }
                     (Verdict::Accepted, AgentOperation::Sleep, _) => agent.is_asleep = true,
                     (Verdict::Accepted, AgentOperation::Wake, _) => agent.is_asleep = false,
@@ -264,7 +265,7 @@ fn judge(
 ) -> Verdict {
     let (node, needed) = (agent.node, agent.held());
     let (to, needed) = match (operation, target.resolved(node)) {
-        (AgentOperation::Adapt, _) => match world.flavours.iter().position(|name| name == word) {
+        (AgentOperation::Adapt, _) => match world.flavours.iter().position(|name| name.to_string() == word) {
             None => return Verdict::NotATarget,
             Some(flavour) if flavour == agent.flavour => return Verdict::NoChange,
             Some(_) if agent.is_asleep => return Verdict::Accepted,

@@ -1,10 +1,10 @@
 //! Describes the steps of a world, for users.
 
+use mario_policy::{Policy, ProposalFault};
+
 use super::agents::{CachedDecider, Proposed, ReceivedRequests};
 use super::run::{Run, Step, Verdict};
 use super::world::{World, node_name};
-use crate::decide::ProposalFault;
-use crate::policy::Policy;
 
 /// Describes the world and its steps up to the end of cycle `until`.
 pub(super) fn describe(world: &World<'_>, decider: &mut CachedDecider<'_>, policy: &Policy, until: u32) -> Vec<String> {

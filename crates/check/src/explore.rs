@@ -10,24 +10,22 @@
 //! **Invariant:** the findings and counterexamples of a policy are the same on every machine.
 
 mod agents;
-mod interests;
 mod run;
 mod shape;
 mod story;
+mod variations;
 mod world;
 
 use std::collections::BTreeSet;
 
 use mario_domain::AgentOperation;
+use mario_policy::{Ending, Finding, FindingKind, Interests, Policy, ProposalFault};
 use mario_prolog::{Engine, Place};
 
-use crate::check::{Finding, FindingKind};
-use crate::decide::{Ending, ProposalFault};
-use crate::policy::Policy;
 use agents::{CachedDecider, Proposed};
-pub(crate) use interests::Interests;
 use run::{Run, Step, Verdict};
 use shape::{Shape, placements};
+use variations::Variations;
 use world::{APPLICATIONS, CAPACITIES, Gpus, Spread, World};
 
 /// The maximum number of inferences of all decisions together. It is checked between worlds; beyond it, the exploration
@@ -82,12 +80,11 @@ pub struct Exploration {
 pub(crate) fn explore(
     engine: &Engine,
     policy: &Policy,
-    mut interests: Interests,
+    interests: &Interests,
     bounds: &Bounds,
     findings: &mut Vec<Finding>,
     progress: &mut dyn FnMut(usize),
 ) -> Exploration {
-    interests.complete();
     let mut explorer = Explorer {
         policy,
         decider: CachedDecider::new(engine, policy),
@@ -97,7 +94,7 @@ pub(crate) fn explore(
         worlds: 0,
         ended_early: None,
     };
-    explorer.explore(&interests, progress);
+    explorer.explore(&Variations::of(interests), progress);
     let Explorer { decider, worlds, ended_early, .. } = explorer;
     let silent = |(index, place): (usize, &Place)| (!decider.clauses_used[index]).then(|| place.position().0);
     Exploration {
@@ -122,13 +119,7 @@ struct Explorer<'a> {
 }
 
 impl Explorer<'_> {
-    fn explore(&mut self, interests: &Interests, progress: &mut dyn FnMut(usize)) {
-        let memories: &[u32] = if interests.memory { &[1, 10] } else { &[0] };
-        let gpus: &[Gpus] = if interests.kinds { &[Gpus::NotAsked, Gpus::One] } else { &[Gpus::NotAsked] };
-        let notices: &[Option<u32>] = if interests.leaving { &[None, Some(2)] } else { &[None] };
-        let sleeps: &[bool] = if interests.sleep { &[false, true] } else { &[false] };
-        let spreads: &[Spread] =
-            if interests.extra.is_empty() { &[Spread::None] } else { &[Spread::InTurn, Spread::Same, Spread::None] };
+    fn explore(&mut self, variations: &Variations, progress: &mut dyn FnMut(usize)) {
         for nodes in 1..=self.bounds.nodes {
             let shapes = Shape::all(nodes);
             for instances in 1..=self.bounds.instances {
@@ -143,20 +134,20 @@ impl Explorer<'_> {
                                     application: APPLICATIONS[0],
                                     capacity: 0,
                                     memory: 0,
-                                    extra: &interests.extra,
+                                    extra: &variations.extra,
                                     spread: Spread::None,
                                     gpus: Gpus::NotAsked,
-                                    flavours: interests.flavours.as_deref().unwrap_or_default(),
+                                    flavours: &variations.flavours,
                                     notice: None,
-                                    can_sleep: interests.sleep,
+                                    can_sleep: variations.can_sleep,
                                     begins_asleep: false,
                                 };
-                                for &gpus in gpus {
-                                    for &notice in notices {
-                                        for &begins_asleep in sleeps {
+                                for &gpus in variations.gpus {
+                                    for &notice in variations.notices {
+                                        for &begins_asleep in variations.sleeps {
                                             (world.gpus, world.notice) = (gpus, notice);
                                             world.begins_asleep = begins_asleep;
-                                            self.explore_settings(&mut world, memories, spreads);
+                                            self.explore_settings(&mut world, variations);
                                         }
                                     }
                                 }
@@ -174,15 +165,15 @@ impl Explorer<'_> {
 
     /// Runs a world with the same nodes, clients and instances for each application, capacity, memory span and spread
     /// of extra facts. Skips capacities that are too small for the instances on a node.
-    fn explore_settings(&mut self, world: &mut World<'_>, memories: &[u32], spreads: &[Spread]) {
+    fn explore_settings(&mut self, world: &mut World<'_>, variations: &Variations) {
         for application in APPLICATIONS {
             for capacity in CAPACITIES {
                 let instances_on = |node: &usize| world.instances.iter().filter(|other| *other == node).count() as i64;
                 if world.instances.iter().any(|node| instances_on(node) > world.room(capacity)) {
                     continue;
                 }
-                for &memory in memories {
-                    for &spread in spreads {
+                for &memory in variations.memories {
+                    for &spread in variations.spreads {
                         (world.application, world.capacity) = (application, capacity);
                         (world.memory, world.spread) = (memory, spread);
                         self.run(world);
@@ -383,9 +374,7 @@ impl Explorer<'_> {
             _ => "make sure that every solution binds the operation and its target",
         };
         let story = story::describe(world, &mut self.decider, self.policy, cycle);
-        let mut finding = Finding::new(kind, self.place(clause), message).hint(hint);
-        finding.story = story;
-        self.findings.push(finding);
+        self.findings.push(Finding { kind, place: self.place(clause), message, hint: Some(hint.to_owned()), story });
     }
 
     /// The place of the clause, or of the first clause if none is given.

@@ -3,12 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mario_policy::{
-    Bounds, CheckReport, Finding, FindingKind, PolicyError, PolicySettings, check, find_unknown_call, unknown_keys,
-};
+use mario_check::{Bounds, CheckReport, check};
+use mario_policy::{Finding, FindingKind, PolicyError, PolicySettings, find_unknown_call, unknown_keys};
 use mario_prolog::{Budget, Directories, Engine, Resolver};
 
-use crate::policies;
+fn policies() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies")
+}
 
 fn check_text(name: &str, text: &str, directory: &Path, bounds: &Bounds) -> Result<CheckReport, PolicyError> {
     let resolvers = || Box::new(Directories::new([directory])) as Box<dyn Resolver>;
