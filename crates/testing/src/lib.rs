@@ -8,7 +8,7 @@
 //! | a condition that becomes true later | [`wait_for`] |
 //! | a text in the repository that code must produce | [`check_stored`], [`replaced_part`] |
 //! | a long text that differs from another | [`assert_same_text`] |
-//! | files of a previous version | [`previous_version`], [`copy_previous_data`] |
+//! | files of a previous version | [`previous_version`], [`previous_text`], [`copy_previous_data`] |
 //!
 //! ```
 //! use mario_testing::Random;
@@ -39,7 +39,7 @@ mod waiting;
 
 pub use addresses::free_address;
 pub use directories::{Scratch, empty_directory};
-pub use previous_version::{copy_previous_data, previous_version};
+pub use previous_version::{copy_previous_data, previous_text, previous_version};
 pub use random::{Random, Whole};
 pub use stored::{assert_same_text, check_stored, replaced_part};
 pub use waiting::wait_for;

@@ -5,6 +5,7 @@ use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 
 use mario_domain::{ApplicationId, Duration, Id, NodeId};
+use mario_testing::{assert_same_text, previous_text};
 use mario_trace::join::{ClientLog, ContextNode, JoinProblem, Joined, RunContext, join, join_run};
 
 /// Files in memory.
@@ -199,4 +200,20 @@ fn the_node_with_the_most_hardware_is_the_top_of_nodes_without_tiers() {
     let (trace, _) = files.join(&[&["a/1"], &["b/1"]]).expect("parts");
     let header: serde_json::Value = serde_json::from_str(trace.lines().next().expect("a header")).expect("JSON");
     assert_eq!([&header["nodes"][0]["tier"], &header["nodes"][1]["tier"]], [1, 0]);
+}
+
+#[test]
+fn parts_of_previous_versions_are_joined_to_the_same_bytes_as_by_those_versions() {
+    for (parts, joined) in [
+        (&["data-a/trace/00000001.jsonl.gz"][..], "data-a/joined.jsonl.gz"),
+        (&["parts-3/n0.jsonl.gz", "parts-3/n1.jsonl.gz"], "parts-3/joined.jsonl.gz"),
+    ] {
+        let files: Vec<(&str, String)> = parts.iter().map(|name| (*name, previous_text(name))).collect();
+        let directories: Vec<[&str; 1]> = parts.iter().map(|name| [*name]).collect();
+        let directories: Vec<&[&str]> = directories.iter().map(<[&str; 1]>::as_slice).collect();
+        let (trace, _) = Files::new(&files).join(&directories).expect("parts");
+        // The version of the program is part of the header.
+        let of_its_version = |text: &str| text.replacen(concat!("mario ", env!("CARGO_PKG_VERSION")), "mario 0.1.0", 1);
+        assert_same_text(&of_its_version(&trace), &previous_text(joined), joined);
+    }
 }
