@@ -72,7 +72,7 @@ mod tests {
         let best = value(3, 7_000_400);
         recording.add(&Regret { time: 200.0, search: Search::Exact, users: 4, actual, best });
         let shown = recording.finish().expect("it was measured");
-        assert_eq!(shown.satisfied, [0.0, 3.0]);
+        assert_eq!(shown.satisfied.map(Compact), [0.0, 3.0].map(Compact));
         assert_eq!(shown.samples.values[0], (4, [0, 3], [None, Some(Compact(2.333))], [1, 1]));
     }
 }
