@@ -112,6 +112,17 @@ agent_operations! {
     Wake "wake";
 }
 
+/// What an operation does to the number of instances.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum InstanceEffect {
+    /// An instance appears.
+    Created,
+    /// The instance disappears.
+    Ended,
+    /// The number stays.
+    Kept,
+}
+
 impl AgentOperation {
     /// The code of the operation in caches and in the data of pages: its index in [`AgentOperation::ALL`]. Traces
     /// contain the name instead.
@@ -130,6 +141,17 @@ impl AgentOperation {
         match self {
             AgentOperation::Undeploy | AgentOperation::Adapt | AgentOperation::Sleep | AgentOperation::Wake => false,
             AgentOperation::Migrate | AgentOperation::Replicate => true,
+        }
+    }
+
+    /// What the operation does to the number of instances once it is accepted.
+    pub const fn effect(self) -> InstanceEffect {
+        match self {
+            AgentOperation::Undeploy => InstanceEffect::Ended,
+            AgentOperation::Replicate => InstanceEffect::Created,
+            AgentOperation::Migrate | AgentOperation::Adapt | AgentOperation::Sleep | AgentOperation::Wake => {
+                InstanceEffect::Kept
+            }
         }
     }
 
@@ -192,6 +214,22 @@ impl Operation {
             Operation::Wake => OperationName::Wake,
             Operation::Deploy(_) => OperationName::Deploy,
         }
+    }
+
+    /// The target that was asked for; `None` if the operation has none.
+    pub fn asked(&self) -> Option<Target> {
+        match self {
+            Operation::Undeploy | Operation::Sleep | Operation::Wake => None,
+            Operation::Migrate(target) | Operation::Replicate(target) => Some(target.clone()),
+            Operation::Adapt(flavour) => Some(Target::Flavour(flavour.clone())),
+            Operation::Deploy(node) => Some(Target::Node(node.clone())),
+        }
+    }
+
+    /// The operation of an agent with its target, [`Target::Own`] if it has none: the reverse of
+    /// [`AgentOperation::towards`]. `None` for a deploy.
+    pub fn of_agent(&self) -> Option<(AgentOperation, Target)> {
+        Some((self.name().of_agent()?, self.asked().unwrap_or(Target::Own)))
     }
 
     /// The node on which the operation takes effect, for an instance on `own`: the target node, or `own` for an adapt,

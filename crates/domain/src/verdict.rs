@@ -135,6 +135,16 @@ impl Rule {
     }
 }
 
+impl Verdict {
+    /// Why the request was inhibited; `None` if it was accepted.
+    pub fn inhibition(&self) -> Option<&Inhibition> {
+        match self {
+            Verdict::Accepted => None,
+            Verdict::Inhibited(inhibition) => Some(inhibition),
+        }
+    }
+}
+
 impl Inhibition {
     /// An inhibition because of too little free hardware on `node`.
     pub fn capacity(node: NodeId, needed: Hardware, free: Capacity) -> Inhibition {

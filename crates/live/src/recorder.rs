@@ -15,12 +15,14 @@
 //! | file | what is in it |
 //! |---|---|
 //! | `clock` | the hybrid logical clock |
-//! | `lines` | records and reports as lines |
+//! | `lines` | records of the journal, and the state of the node, as records of the trace |
+//! | `reports` | what the node reports, as records of the trace and as reports for operators |
 //! | `parts` | the files in which the node's part of the trace is stored; each file is itself called a part |
 
 mod clock;
 mod lines;
 mod parts;
+mod reports;
 
 #[cfg(test)]
 mod tests;
@@ -34,8 +36,11 @@ use mario_colony::{Descriptor, JournalRecord, Ledger, TraceEvent, TransferId, Wo
 use mario_domain::{Hardware, InstanceId};
 use mario_trace::live::{PartHeader, PartLine, PartRecord, ReservedState};
 
+use crate::api::NodeReport;
+
 use clock::Clock;
 use parts::Parts;
+use reports::Converted;
 
 /// The maximum size of the buffer while the trace cannot be written, in bytes.
 const PENDING_BYTES_MAX: usize = 4 << 20;
@@ -137,36 +142,30 @@ impl Recorder {
 
     /// Adds a record of the journal that is already on disk.
     pub(crate) fn record(&mut self, number: u64, record: &JournalRecord) {
+        self.note_record(record);
         if self.parts.is_none() {
             return;
         }
         self.wants_state |= matches!(record, JournalRecord::Boot { .. });
-        self.note_record(record);
         let event = self.event(record);
-        self.line(Some(number), &PartLine::Event(event));
+        self.line(Some(number), PartLine::Event(event));
     }
 
-    /// Applies a report of the node to the state that is not in the journal, and adds its line, if the trace contains
-    /// reports of its kind.
-    pub(crate) fn report(&mut self, report: &TraceEvent) {
-        if self.parts.is_none() {
-            return;
+    /// Adds the line of an event, if the trace has events of its kind, and returns the report for operators, if they get
+    /// events of its kind.
+    pub(crate) fn report(&mut self, event: &TraceEvent) -> Option<NodeReport> {
+        let Converted { line, report } = self.convert(event);
+        if let Some(line) = line {
+            self.line(None, line);
         }
-        self.note_report(report);
-        if let Some(line) = self.reported(report) {
-            self.line(None, &line);
-        }
+        report
     }
 
-    fn line(&mut self, number: Option<u64>, line: &PartLine) {
-        let record = PartRecord(self.clock.tick(), number, line.clone());
-        let before = self.pending.len();
-        if serde_json::to_writer(&mut self.pending, &record).is_err() {
-            self.pending.truncate(before);
-            self.has_gap = true;
-            return;
+    fn line(&mut self, number: Option<u64>, line: PartLine) {
+        if self.parts.is_some() {
+            PartRecord(self.clock.tick(), number, line).write(&mut self.pending);
+            self.pending.push(b'\n');
         }
-        self.pending.push(b'\n');
     }
 
     /// Writes the pending lines, and the whole state of the node if that is due. After a failed write, nothing is

@@ -12,6 +12,7 @@
 //! Records that contradict each other are not rejected here: they end up in the trace, and `mario_audit` reports them.
 
 mod clients;
+mod header;
 mod merge;
 mod parts;
 mod survey;

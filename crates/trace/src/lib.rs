@@ -91,6 +91,7 @@
 //!
 //! This crate is internal to mario: its interface changes without notice.
 
+mod arrays;
 mod header;
 mod record;
 mod reference;
@@ -124,8 +125,8 @@ mod saved;
 pub use cycle::Cycle;
 pub use header::{Header, HeaderApplication, HeaderCall, HeaderLive, HeaderNode, HeaderPolicy, HeaderUser, Version};
 pub use record::{
-    CallResults, Cause, Deployed, Detail, Evaluation, FactsAndDecision, Judged, OwnerAct, OwnerActKind, PlacementValue,
-    Regret, RequestsSeen, Solution, Target, UserResults,
+    CallResults, Cause, Detail, Element, Evaluation, FactsAndDecision, Neighbour, OperationTarget, Outcome, OwnerAct,
+    OwnerActKind, PlacementValue, Proposal, Regret, RequestFact, Solution, Target, UserResults, Verdict,
 };
 pub use reference::{AcceptanceRef, ApplicationRef, CallRef, InstanceRef, NodeRef, PolicyRef, UserRef};
 pub use state::{Actor, Body, Change, Instance, InstanceEnd, Origin, State};

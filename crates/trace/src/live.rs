@@ -1,177 +1,24 @@
-//! The lines of trace parts, which daemons write. The joined trace contains the [`LiveEvent`]s of all parts.
+//! What only live nodes record, in parts and in the trace that they are joined to: events on a node.
 
+mod older;
+mod part;
 mod state;
 
 use std::io::Write;
 
-use mario_domain::{AgentOperation, Application, Capacity, Fact, Hardware, Inhibition, InstanceId, NodeId, Time};
+use mario_domain::{AgentOperation, Capacity, Hardware, Inhibition, InstanceId, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::json::natural;
+use crate::record::value;
 use crate::reference::NodeRef;
 use crate::writer::TraceWriter;
 
+pub(crate) use part::PART_VERSION_OF_ANCHORS;
+pub use part::{
+    PART_VERSION, PartApplication, PartEvaluation, PartFacts, PartHeader, PartLine, PartOutcome, PartRecord, Stamp,
+};
 pub use state::{CustodyState, NodeState, OfferState, OwnedState, ReservedState};
-
-/// The version of the format of parts. Version 2 adds the actions of owners, version 3 anchors and the records of
-/// drains; older ones can still be read.
-pub const PART_VERSION: u32 = 3;
-
-/// The first version that has anchors.
-pub(crate) const PART_VERSION_OF_ANCHORS: u32 = 3;
-
-/// A timestamp of a hybrid logical clock: later than the timestamps of all messages that its node has accepted before,
-/// and close to wall-clock time.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
-pub struct Stamp(
-    /// Milliseconds since 1970.
-    pub u64,
-    /// A counter that orders timestamps within one millisecond.
-    pub u32,
-);
-
-/// The first line of a part.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct PartHeader {
-    /// The version of the format.
-    pub mario_trace_part: u32,
-    /// The program that wrote it.
-    pub program: String,
-    /// The colony of the node.
-    pub colony: String,
-    /// The node.
-    pub node: NodeId,
-    /// The id of its journal: 32 hexadecimal digits.
-    pub journal: String,
-    /// The number of the part in its data directory, from 1.
-    pub part: u64,
-    /// The hardware of the node.
-    pub capacity: Capacity,
-    /// The neighbours of the node, in the order in which its agents see them.
-    pub neighbours: Vec<NodeId>,
-    /// Facts about the node.
-    pub facts: Vec<Fact>,
-    /// Whether the node has an acceptance policy.
-    pub has_acceptance: bool,
-    /// The time between two evaluations of an agent, in milliseconds.
-    pub evaluation_ms: u64,
-    /// The budget of one decision, in inferences.
-    pub decision_budget: u64,
-}
-
-/// A line after the first: its timestamp, the number of its journal record (from 1), and its content.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct PartRecord(
-    /// The timestamp.
-    pub Stamp,
-    /// The number of the journal record; `None` for lines that have none.
-    pub Option<u64>,
-    /// The content.
-    pub PartLine,
-);
-
-/// The content of a line of a part.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PartLine {
-    /// An application. Later lines of the part refer to it by its index among these lines, from 0.
-    Application(Box<PartApplication>),
-    /// An agent evaluated its policy.
-    Evaluation(Box<PartEvaluation>),
-    /// A proposal of an agent, or an operator's command to migrate its instance, was inhibited.
-    Inhibited(Box<PartInhibited>),
-    /// The owner of the node acted on an instance. The resulting journal records, if any, follow.
-    Owner(Box<PartOwnerAct>),
-    /// Any other event.
-    #[serde(untagged)]
-    Event(LiveEvent<NodeId>),
-}
-
-/// An application that the node knows.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct PartApplication {
-    /// Its descriptor.
-    pub application: Application,
-    /// Facts about it.
-    pub facts: Vec<Fact>,
-    /// The name of its policy.
-    pub policy: String,
-    /// The number of evaluations for which its agents remember an inhibition.
-    pub memory: u32,
-    /// The names and texts of the policy's files. The first is the policy itself.
-    pub files: Vec<(String, String)>,
-}
-
-/// An evaluation: the facts and the decision of an agent.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct PartEvaluation {
-    /// Its instance.
-    pub instance: InstanceId,
-    /// The index of its application.
-    pub application: u32,
-    /// The free hardware that it saw.
-    pub free: Capacity,
-    /// Client requests: the last hop (`None` for clients on the node itself), the rate and the latency.
-    pub requests: Vec<(Option<NodeId>, f64, f64)>,
-    /// The inhibited operations that the agent remembers, with their targets: `None` for `self`; a flavour is stored as
-    /// the id of a node.
-    pub inhibited: Vec<(AgentOperation, Option<NodeId>)>,
-    /// The first solution of the policy; `None` if there was none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub solution: Option<PartSolution>,
-    /// Why the evaluation was stopped; `None` if it was complete.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ending: Option<String>,
-    /// The random number drawn for the evaluation; `None` if the policy uses no randomness.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub random: Option<u32>,
-}
-
-/// A solution of a policy, with its clause.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PartSolution {
-    /// An operation, its target as written by the policy (`None` for `self`), and the clause.
-    Proposal(AgentOperation, Option<NodeId>, usize),
-    /// The error, and the clause.
-    Invalid(String, usize),
-}
-
-/// An inhibited proposal of an agent, or an operator's inhibited command to migrate its instance.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct PartInhibited {
-    /// The instance of the agent.
-    pub instance: InstanceId,
-    /// The operation.
-    pub operation: AgentOperation,
-    /// The target; `None` for `self`.
-    pub target: Option<NodeId>,
-    /// The node and the rule that inhibited it.
-    pub inhibition: Inhibition,
-}
-
-/// An action of a node's owner on an instance on that node.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct PartOwnerAct {
-    /// The instance.
-    pub instance: InstanceId,
-    /// The action.
-    pub act: PartOwnerActKind,
-    /// The reason stated by the owner's policy.
-    pub reason: String,
-}
-
-/// The kind of an owner's action.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PartOwnerActKind {
-    /// The instance was evicted.
-    Evicted,
-    /// The instance now runs in the smaller flavour with this index.
-    Shrunk(u32),
-    /// The instance will be evicted after this many more evaluations of its agent.
-    Leave(u32),
-}
 
 /// An event on a live node. `N` identifies nodes: by id in a part, by index in a trace.
 ///
@@ -482,7 +329,7 @@ impl<W: Write> TraceWriter<W> {
             None => self.line.extend_from_slice(b"null"),
         }
         self.line.push(b',');
-        serde_json::to_writer(&mut self.line, event).expect("writing to memory does not fail");
+        value(&mut self.line, event);
         self.line.push(b']');
         self.end_line();
     }

@@ -27,12 +27,12 @@ pub use record::{
     NodeDown, NodeEvent, Owner, Owners, Regret, Responses, TraceRecord, Traffic, Update, Usage,
 };
 pub use rule::{RuleName, SIMULATED_RULES, rule_text};
-pub use values::{
-    Cause, Evaluation, FactsAndDecision, Neighbour, Outcome, OutcomeCounts, OwnerAct, OwnerActKind, OwnerCounts,
-    Placed, PlacementValue, Proposal, RequestFact, Search, Solution, Target, Totals, Verdict, Wakings, Woken,
-};
+pub use values::{Evaluation, OutcomeCounts, OwnerCounts, Placed, PlacementValue, Search, Totals, Wakings, Woken};
 
-pub use crate::record::Detail;
+pub use crate::record::{
+    Cause, Detail, FactsAndDecision, Neighbour, Outcome, OwnerAct, OwnerActKind, Proposal, RequestFact, Solution,
+    Target, Verdict,
+};
 
 /// A line must have fewer bytes than this. A header with a hundred thousand nodes has about ten megabytes.
 const LINE_BYTES_MAX: u64 = 1 << 30;

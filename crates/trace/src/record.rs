@@ -1,11 +1,20 @@
-//! The contents of records.
+//! The contents of records: the one vocabulary of what is recorded, in traces and in the parts of live nodes.
 
-use std::borrow::Cow;
+mod decision;
+mod outcome;
+mod parsed;
+mod written;
 
-use mario_domain::{AgentOperation, Capacity, Duration, FlavourId, InstanceId, NodeId, Verdict};
+use mario_domain::{Capacity, Duration, InstanceId};
 use serde::{Deserialize, Serialize};
 
-use crate::reference::{ApplicationRef, NodeRef, PolicyRef};
+use crate::reference::{ApplicationRef, NodeRef};
+
+pub use decision::{FactsAndDecision, Neighbour, OperationTarget, Proposal, RequestFact, Seen, Solution, Target};
+pub use outcome::{Outcome, OwnerAct, OwnerActKind, Verdict};
+pub(crate) use parsed::{VerdictWord, seen};
+pub use written::Element;
+pub(crate) use written::{list, value, write_verdict};
 
 /// The level of detail of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -30,19 +39,6 @@ impl Detail {
     }
 }
 
-/// The target of an operation.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Target<'a> {
-    /// The node of the instance, written `self`.
-    Own,
-    /// A node.
-    Node(NodeRef),
-    /// An id that no node has.
-    Unknown(Cow<'a, NodeId>),
-    /// A flavour.
-    Flavour(Cow<'a, FlavourId>),
-}
-
 /// An evaluation of an agent.
 #[derive(Clone, Copy, Debug)]
 pub struct Evaluation<'a> {
@@ -60,109 +56,9 @@ pub struct Evaluation<'a> {
     pub max_rate: Option<f64>,
 }
 
-/// The facts that an agent saw and remembered, and the decision of its policy. `R`, `M` and `S` are iterators.
-#[derive(Clone, Debug)]
-pub struct FactsAndDecision<R, M, S> {
-    /// [`RequestsSeen`], in the order seen.
-    pub requests: R,
-    /// Operations and [`Target`]s that the agent remembers as inhibited.
-    pub inhibited: M,
-    /// The [`Solution`]s that were asked for and found, in order.
-    pub solutions: S,
-    /// Why the policy was stopped before all solutions asked for were found; `None` if it was not.
-    pub ending: Option<String>,
-    /// The number drawn for this evaluation, if the policy uses randomness.
-    pub random: Option<u32>,
-}
-
-/// Client requests as an agent sees them.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct RequestsSeen {
-    /// The last hop; `None` for clients on the instance's own node.
-    pub neighbour: Option<NodeRef>,
-    /// The number of requests in the last evaluation period.
-    pub rate: f64,
-    /// The latency of the path, without queueing.
-    pub latency: f64,
-}
-
-/// A solution of a policy, with the index of its clause of `operation/3`.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Solution<'a> {
-    /// An operation.
-    Proposal {
-        /// The operation.
-        operation: AgentOperation,
-        /// The target.
-        target: Target<'a>,
-        /// The clause.
-        clause: usize,
-    },
-    /// An invalid solution.
-    Invalid {
-        /// The error.
-        fault: &'a str,
-        /// The clause.
-        clause: usize,
-    },
-}
-
-/// An agent's proposal and its outcome.
-#[derive(Clone, Debug)]
-pub struct Judged<'a> {
-    /// The agent's instance.
-    pub instance: &'a InstanceId,
-    /// The proposed operation.
-    pub operation: AgentOperation,
-    /// The target.
-    pub target: Target<'a>,
-    /// The verdict of the managers concerned.
-    pub verdict: &'a Verdict,
-    /// The created instance, if any.
-    pub created: Option<InstanceId>,
-}
-
-/// An operator's deployment and its outcome.
-#[derive(Clone, Debug)]
-pub struct Deployed<'a> {
-    /// The application.
-    pub application: ApplicationRef,
-    /// The node.
-    pub node: NodeRef,
-    /// The policy of the new agent.
-    pub policy: PolicyRef,
-    /// The verdict of the node's manager.
-    pub verdict: &'a Verdict,
-    /// The new instance, if it was accepted.
-    pub created: Option<InstanceId>,
-}
-
-/// The action of a node's owner on an instance, with the reason.
-#[derive(Clone, Debug)]
-pub struct OwnerAct<'a> {
-    /// The instance.
-    pub instance: InstanceId,
-    /// Its application.
-    pub application: ApplicationRef,
-    /// The action.
-    pub kind: OwnerActKind<'a>,
-    /// The reason stated by the owner's policy.
-    pub reason: &'a str,
-}
-
-/// The kind of an owner's action.
-#[derive(Clone, Debug)]
-pub enum OwnerActKind<'a> {
-    /// The instance was evicted.
-    Evicted,
-    /// The instance runs in this smaller flavour.
-    Shrunk(&'a FlavourId),
-    /// The instance will be evicted after this many more evaluations of its agent.
-    Announced(u32),
-}
-
 /// Why a node is down.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Cause {
     /// It crashed.
     Crash,

@@ -5,6 +5,7 @@ use std::io::Write;
 use mario_domain::{InstanceId, Time, Verdict};
 
 use crate::json::{natural, string};
+use crate::record::write_verdict;
 use crate::reference::ApplicationRef;
 use crate::writer::TraceWriter;
 
@@ -15,7 +16,8 @@ impl<W: Write> TraceWriter<W> {
         if self.summing.is_none() {
             self.begin("woken", time);
             self.comma_id(instance.id());
-            self.verdict(verdict);
+            self.line.push(b',');
+            write_verdict(&mut self.line, verdict.inhibition());
         } else {
             self.begin("wakings", time);
             self.line.push(b',');

@@ -11,7 +11,7 @@ mod change;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use mario_domain::{AgentOperation, InstanceId};
+use mario_domain::{AgentOperation, Id, InstanceId};
 use rustc_hash::FxHashMap;
 
 use crate::live::{LiveEvent, OwnedState};
@@ -242,7 +242,11 @@ impl State {
                     self.appear(replica, Origin::Replicated(instance), each);
                 }
             }
-            AgentOperation::Adapt => self.adapt(instance, &proposal.target, Actor::Agent, each),
+            AgentOperation::Adapt => {
+                if let Target::Flavour(flavour) = &proposal.target {
+                    self.adapt(instance, flavour, Actor::Agent, each);
+                }
+            }
             AgentOperation::Sleep => self.set_asleep(instance, true, Actor::Agent, each),
             AgentOperation::Wake => self.set_asleep(instance, false, Actor::Agent, each),
         }
@@ -254,7 +258,7 @@ impl State {
             let reason = act.reason.as_str();
             match &act.kind {
                 OwnerActKind::Evicted => self.end(instance, InstanceEnd::Evicted(reason), each),
-                OwnerActKind::Shrunk(flavour) => self.adapt(instance, flavour, Actor::Owner(reason), each),
+                OwnerActKind::Shrunk(flavour) => self.adapt(instance, flavour.id(), Actor::Owner(reason), each),
                 OwnerActKind::Announced(evaluations) => {
                     each(self, Change::EvictionAnnounced { instance, evaluations: *evaluations, reason });
                 }
@@ -394,7 +398,7 @@ impl State {
     fn adapt<'r>(
         &mut self,
         instance: InstanceRef,
-        flavour: &Target,
+        flavour: &Id,
         by: Actor<'r>,
         each: &mut impl FnMut(&State, Change<'r>),
     ) {

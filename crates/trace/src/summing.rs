@@ -214,16 +214,21 @@ impl<W: Write> TraceWriter<W> {
     }
 
     /// Records how often a node's owner acted at one time, by application and kind of action.
-    pub(crate) fn count_owner<'a>(&mut self, time: Time, node: NodeRef, acts: impl Iterator<Item = OwnerAct<'a>>) {
+    pub(crate) fn count_owner(
+        &mut self,
+        time: Time,
+        node: NodeRef,
+        acts: impl Iterator<Item = (ApplicationRef, OwnerAct)>,
+    ) {
         // For each application: evicted, shrunk, announced.
         let mut rows = vec![[0_u64; 3]; self.seen.len()];
         let Some(summing) = &mut self.summing else { return };
-        for act in acts {
-            let row = &mut rows[act.application.position()];
+        for (application, act) in acts {
+            let row = &mut rows[application.position()];
             match act.kind {
                 OwnerActKind::Evicted => {
                     row[0] += 1;
-                    summing.place(act.application, node, -1);
+                    summing.place(application, node, -1);
                     self.totals.instances = self.totals.instances.saturating_sub(1);
                 }
                 OwnerActKind::Shrunk(_) => row[1] += 1,

@@ -10,7 +10,7 @@ use crate::header::Header;
 use crate::histogram::Histogram;
 use crate::json::{id, integer, natural, number, string};
 use crate::latencies::Latency;
-use crate::record::{Cause, Detail, Regret, Target};
+use crate::record::{Cause, Detail, Regret};
 use crate::reference::{ApplicationRef, NodeRef, PolicyRef, UserRef};
 use crate::summing::Summing;
 
@@ -305,22 +305,5 @@ impl<W: Write> TraceWriter<W> {
     pub(crate) fn comma_id(&mut self, named: &Id) {
         self.line.push(b',');
         id(&mut self.line, named);
-    }
-
-    pub(crate) fn target(&mut self, target: &Target<'_>) {
-        match target {
-            Target::Own => self.line.extend_from_slice(b"\"self\""),
-            Target::Node(node) => natural(&mut self.line, u64::from(node.0)),
-            Target::Unknown(name) => {
-                self.line.extend_from_slice(b"{\"unknown\":");
-                id(&mut self.line, name.id());
-                self.line.push(b'}');
-            }
-            Target::Flavour(flavour) => {
-                self.line.extend_from_slice(b"{\"flavour\":");
-                id(&mut self.line, flavour.id());
-                self.line.push(b'}');
-            }
-        }
     }
 }

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use mario_colony::TraceEvent;
+use mario_colony::Proposal;
 use mario_domain::{
-    AgentId, ApplicationId, FlavourId, Id, Inhibition, InstanceId, NodeId, OperatorWord, Request, Target, Verdict,
+    AgentId, ApplicationId, FlavourId, Id, Inhibition, InstanceId, NodeId, OperationName, OperatorWord, Request,
+    Target, Verdict,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -269,16 +270,12 @@ impl From<&Request> for JudgedRequest {
             },
             application: request.application().clone(),
             operation: Word::Known(operation.name().into()),
-            target: match operation {
-                mario_domain::Operation::Migrate(target) | mario_domain::Operation::Replicate(target) => {
-                    Some(target.into())
+            target: operation.asked().map(|target| match &target {
+                Target::Flavour(flavour) if operation.name() == OperationName::Adapt => {
+                    RequestTarget::Id(flavour.id().clone())
                 }
-                mario_domain::Operation::Adapt(flavour) => Some(RequestTarget::Id(flavour.id().clone())),
-                mario_domain::Operation::Deploy(node) => Some(RequestTarget::Id(node.id().clone())),
-                mario_domain::Operation::Undeploy | mario_domain::Operation::Sleep | mario_domain::Operation::Wake => {
-                    None
-                }
-            },
+                Target::Own | Target::Node(_) | Target::Flavour(_) => (&target).into(),
+            }),
         }
     }
 }
@@ -308,77 +305,43 @@ impl NodeReport {
         matches!(self, NodeReport::Judged { is_accepted: false, rule: Some(rule), .. } if rule == mario_domain::Rule::Anchor.as_str())
     }
 
-    /// The report for operators about something that a node traces; `None` for what is recorded only in the trace.
-    pub(crate) fn of(event: &TraceEvent) -> Option<NodeReport> {
-        let inhibition = |verdict: &Verdict| match verdict {
-            Verdict::Accepted => None,
-            Verdict::Inhibited(inhibition) => Some(inhibition.clone()),
-        };
-        Some(match event {
-            TraceEvent::Evaluated { instance, proposal, has_failed, .. } => NodeReport::Evaluated {
-                instance: Some(instance.clone()),
-                operation: proposal.as_ref().map(|proposal| Word::Known(proposal.operation.into())),
-                target: proposal.as_ref().map(|proposal| proposal.target.to_string()),
-                has_failed: *has_failed,
-            },
-            TraceEvent::Judged { request, verdict, created } => {
-                NodeReport::judged(request, inhibition(verdict).as_ref(), created.clone())
-            }
-            TraceEvent::Arrived { instance, epoch, from, .. } => {
-                NodeReport::Arrived { instance: instance.clone(), epoch: u64::from(epoch.0), from: from.clone() }
-            }
-            TraceEvent::Updated { instance, from, to, refused } => NodeReport::Updated {
-                instance: instance.clone(),
-                from: *from,
-                to: *to,
-                is_accepted: refused.is_none(),
-                reason: refused.as_ref().map(ToString::to_string),
-            },
-            TraceEvent::Undeployed(instance) => NodeReport::Undeployed { instance: instance.clone() },
-            TraceEvent::LivesOn { instance, node } => {
-                NodeReport::LivesOn { instance: instance.clone(), node: node.clone() }
-            }
-            TraceEvent::AcceptanceFailed { request, failure } => {
-                NodeReport::AcceptanceFailed { request: request.into(), cause: failure.0.cause.clone() }
-            }
-            TraceEvent::Evicted { instance, reason, is_pinned } => {
-                NodeReport::Evicted { instance: instance.clone(), reason: reason.clone(), pinned: *is_pinned }
-            }
-            TraceEvent::Woken { instance, verdict } => {
-                let reason = inhibition(verdict).map(|inhibition| inhibition.to_string());
-                NodeReport::Woken { instance: instance.clone(), is_accepted: reason.is_none(), reason }
-            }
-            TraceEvent::Shrunk { instance, reason, .. } => {
-                NodeReport::Shrunk { instance: instance.clone(), reason: reason.clone() }
-            }
-            TraceEvent::Announced { instance, evaluations, reason } => {
-                NodeReport::Leave { instance: instance.clone(), evaluations: *evaluations, reason: reason.clone() }
-            }
-            TraceEvent::InitiativeFailed { failure } => NodeReport::InitiativeFailed { cause: failure.0.cause.clone() },
-            TraceEvent::RefusedPeer(node) => NodeReport::RefusedPeer { node: node.clone() },
-            TraceEvent::Confirmed { by } => NodeReport::Confirmed { by: by.clone() },
-            TraceEvent::Outdated(outdated) => {
-                NodeReport::Outdated { by: outdated.by.clone(), cause: outdated.to_string() }
-            }
-            TraceEvent::Neighbours { .. }
-            | TraceEvent::Availability(_)
-            | TraceEvent::Preparing { .. }
-            | TraceEvent::Undeploying(_)
-            | TraceEvent::Aborted { .. }
-            | TraceEvent::Reserved { .. }
-            | TraceEvent::Released { .. }
-            | TraceEvent::Freed(_) => return None,
-        })
+    /// The report of an evaluation.
+    pub(crate) fn evaluated(instance: &InstanceId, proposal: Option<&Proposal>, has_failed: bool) -> NodeReport {
+        NodeReport::Evaluated {
+            instance: Some(instance.clone()),
+            operation: proposal.map(|proposal| Word::Known(proposal.operation.into())),
+            target: proposal.map(|proposal| proposal.target.to_string()),
+            has_failed,
+        }
     }
 
-    fn judged(request: &Request, inhibition: Option<&Inhibition>, created: Option<InstanceId>) -> NodeReport {
+    /// The report of a verdict, with the instance that the operation created.
+    pub(crate) fn judged(request: &Request, verdict: &Verdict, created: Option<&InstanceId>) -> NodeReport {
+        let inhibition = verdict.inhibition();
         NodeReport::Judged {
             request: request.into(),
             is_accepted: inhibition.is_none(),
             inhibited_by: inhibition.map(|inhibition| inhibition.node.clone()),
             rule: inhibition.map(|inhibition| inhibition.rule.as_str().to_owned()),
             reason: inhibition.map(ToString::to_string),
-            created,
+            created: created.cloned(),
         }
+    }
+
+    /// The report of the verdict on a wake.
+    pub(crate) fn woken(instance: &InstanceId, verdict: &Verdict) -> NodeReport {
+        let reason = verdict.inhibition().map(ToString::to_string);
+        NodeReport::Woken { instance: instance.clone(), is_accepted: reason.is_none(), reason }
+    }
+
+    /// The report of an update or a rollback.
+    pub(crate) fn updated(
+        instance: &InstanceId,
+        from: Option<u64>,
+        to: Option<u64>,
+        refused: Option<&Inhibition>,
+    ) -> NodeReport {
+        let reason = refused.map(ToString::to_string);
+        NodeReport::Updated { instance: instance.clone(), from, to, is_accepted: reason.is_none(), reason }
     }
 }

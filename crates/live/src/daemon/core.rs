@@ -27,7 +27,7 @@ use super::names::NameBook;
 use super::routing::Hosted;
 use super::shadows::Shadows;
 use super::{Ask, Event, Events};
-use crate::api::NodeEvent;
+use crate::api::{NodeEvent, NodeReport};
 use crate::config::NodeConfig;
 use crate::error::LiveError;
 use crate::journal::Journal;
@@ -347,9 +347,12 @@ impl Core {
                 self.counts.writes += 1;
             }
             let was_stalled = self.stalled.take().is_some();
-            self.trace(first);
+            let mut reports = self.trace(first);
             for effect in std::mem::take(&mut self.stream) {
-                self.perform(effect);
+                match effect {
+                    Effect::Trace(event) => self.report(&event, reports.pop_front().flatten()),
+                    effect => self.perform(effect),
+                }
             }
             self.answer_waiting();
             if was_stalled {
@@ -359,16 +362,17 @@ impl Core {
         }
     }
 
-    /// Adds the records and reports of the stream to the trace. The records are already on disk; `number` is the number
-    /// of the first one.
-    fn trace(&mut self, mut number: u64) {
+    /// Adds the records and events of the stream to the trace. The records are already on disk; `number` is the number
+    /// of the first one. Returns, for each event, the report for operators.
+    fn trace(&mut self, mut number: u64) -> VecDeque<Option<NodeReport>> {
+        let mut reports = VecDeque::new();
         for effect in &self.stream {
             match effect {
                 Effect::Journal(record) => {
                     self.recorder.record(number, record);
                     number += 1;
                 }
-                Effect::Trace(report) => self.recorder.report(report),
+                Effect::Trace(event) => reports.push_back(self.recorder.report(event)),
                 _ => {}
             }
         }
@@ -377,6 +381,7 @@ impl Core {
             Some(Change::Works) => self.events.publish(NodeEvent::TraceWorks),
             None => {}
         }
+        reports
     }
 
     fn stall(&mut self, fault: LiveError) {
@@ -399,7 +404,7 @@ impl Core {
 
     fn perform(&mut self, effect: Effect) {
         match effect {
-            Effect::Journal(_) => {}
+            Effect::Journal(_) | Effect::Trace(_) => {}
             Effect::Send { to, receiver, message } => {
                 let mut envelope = Envelope::new(self.node.journal(), receiver, Body::Colony(message));
                 envelope.clock = Some(self.recorder.now());
@@ -428,7 +433,6 @@ impl Core {
             Effect::Drain(workload) => self.copies.drain(workload),
             Effect::Stop(workload) => self.copies.stop(workload),
             Effect::Sweep { keep } => self.copies.sweep(keep),
-            Effect::Trace(report) => self.report(&report),
         }
     }
 

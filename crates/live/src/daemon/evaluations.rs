@@ -89,9 +89,9 @@ impl Core {
         }
     }
 
-    /// Counts and remembers a report of the node, and publishes it.
-    pub(super) fn report(&mut self, report: &TraceEvent) {
-        match report {
+    /// Counts what the node reports, and remembers and publishes its report for operators, if there is one.
+    pub(super) fn report(&mut self, event: &TraceEvent, report: Option<NodeReport>) {
+        match event {
             TraceEvent::Evaluated { instance, proposal, has_failed, .. } => {
                 self.counts.evaluations += 1;
                 self.counts.evaluations_failed += u64::from(*has_failed);
@@ -108,11 +108,11 @@ impl Core {
             TraceEvent::Arrived { .. } => self.counts.arrived += 1,
             _ => {}
         }
-        let Some(told) = NodeReport::of(report) else { return };
-        self.memory.reported(report, &told);
+        let Some(report) = report else { return };
+        self.memory.reported(event, &report);
         // Successful evaluations without a proposal are not published: they are the usual case, and would fill the log.
-        if !matches!(report, TraceEvent::Evaluated { proposal: None, has_failed: false, .. }) {
-            self.events.publish(NodeEvent::Report { report: Report::Known(told) });
+        if !matches!(event, TraceEvent::Evaluated { proposal: None, has_failed: false, .. }) {
+            self.events.publish(NodeEvent::Report { report: Report::Known(report) });
         }
     }
 

@@ -1,15 +1,11 @@
-//! Converts journal records and reports to lines of the node's part of the trace.
+//! Converts records of the journal, and the state of the node, to records of the node's part of the trace.
 
 use std::sync::Arc;
 
-use mario_colony::{
-    Availability, Custody, Descriptor, FactsAndDecision, FirstSolution, Grant, JournalId, JournalRecord, Ledger,
-    OwnCause, Owned, TraceEvent, TransferId,
-};
-use mario_domain::{AgentOperation, InstanceId, NodeId, Operation, Request, Target, Verdict};
+use mario_colony::{Custody, Descriptor, Grant, JournalId, JournalRecord, Ledger, OwnCause, Owned, TransferId};
+use mario_domain::NodeId;
 use mario_trace::live::{
-    Cause, CustodyState, LiveEvent, NodeState, OfferState, OwnedState, PartApplication, PartEvaluation, PartInhibited,
-    PartLine, PartOwnerAct, PartOwnerActKind, PartSolution, ReservedState,
+    Cause, CustodyState, LiveEvent, NodeState, OfferState, OwnedState, PartApplication, PartLine, ReservedState,
 };
 
 use super::Recorder;
@@ -19,22 +15,17 @@ pub(crate) fn journal_text(journal: JournalId) -> String {
     format!("{:032x}", journal.0)
 }
 
-fn transfer_text(transfer: TransferId) -> String {
+pub(super) fn transfer_text(transfer: TransferId) -> String {
     format!("{}.{}.{}", journal_text(transfer.journal), transfer.boot, transfer.counter)
 }
 
-fn target_node(target: &Target) -> Option<NodeId> {
-    match target {
-        Target::Own => None,
-        Target::Node(node) => Some(node.clone()),
-        // A flavour is written like a node. Only the operation `adapt` has a flavour as its target.
-        Target::Flavour(flavour) => NodeId::try_from(flavour.id().clone()).ok(),
-    }
-}
-
 impl Recorder {
-    /// Returns the index of an application in the current part, and adds its description if it is new there.
-    fn application(&mut self, descriptor: &Arc<Descriptor>) -> u32 {
+    /// Returns the index of an application in the current part, and adds its description if it is new there. Without a
+    /// trace, there is no part to describe it in.
+    pub(super) fn application(&mut self, descriptor: &Arc<Descriptor>) -> u32 {
+        if self.parts.is_none() {
+            return 0;
+        }
         let is_same = |known: &Arc<Descriptor>| Arc::ptr_eq(known, descriptor) || **known == **descriptor;
         if let Some(place) = self.applications.iter().position(is_same) {
             return place as u32;
@@ -47,7 +38,7 @@ impl Recorder {
             memory: policy.memory,
             files: policy.files.clone(),
         };
-        self.line(None, &PartLine::Application(Box::new(application)));
+        self.line(None, PartLine::Application(Box::new(application)));
         self.applications.push(Arc::clone(descriptor));
         (self.applications.len() - 1) as u32
     }
@@ -65,7 +56,7 @@ impl Recorder {
         }
     }
 
-    /// The line of a record.
+    /// The record of the trace for a record of the journal.
     pub(super) fn event(&mut self, record: &JournalRecord) -> LiveEvent<NodeId> {
         let transfer_of = |transfer: &TransferId| transfer_text(*transfer);
         match record {
@@ -115,105 +106,6 @@ impl Recorder {
         }
     }
 
-    /// The line of a report; `None` for a report that the trace leaves out, for example because a record has the same
-    /// content. Also remembers a new reservation.
-    pub(super) fn reported(&mut self, report: &TraceEvent) -> Option<PartLine> {
-        let event = match report {
-            TraceEvent::Evaluated { instance, seen, .. } => return Some(self.evaluation(instance, seen)),
-            TraceEvent::Judged { request, verdict, .. } => return Recorder::judged(request, verdict),
-            TraceEvent::Evicted { instance, reason, .. } => {
-                return Some(owner_act(instance, PartOwnerActKind::Evicted, reason));
-            }
-            TraceEvent::Shrunk { instance, flavour, reason } => {
-                return Some(owner_act(instance, PartOwnerActKind::Shrunk(u32::from(flavour.0)), reason));
-            }
-            TraceEvent::Announced { instance, evaluations, reason } => {
-                return Some(owner_act(instance, PartOwnerActKind::Leave(*evaluations), reason));
-            }
-            TraceEvent::Neighbours { up, introduced } => {
-                LiveEvent::Neighbours { up: up.clone(), told: introduced.clone() }
-            }
-            TraceEvent::Preparing { transfer, instance, kind, target } => LiveEvent::Prepare {
-                transfer: transfer_text(*transfer),
-                instance: instance.clone(),
-                operation: kind.operation(),
-                target: target.clone(),
-            },
-            TraceEvent::Availability(availability) => {
-                LiveEvent::Draining { is_draining: *availability != Availability::Up }
-            }
-            TraceEvent::Undeploying(instance) => LiveEvent::Undeploying { instance: instance.clone() },
-            TraceEvent::Aborted { transfer } => LiveEvent::Aborted { transfer: transfer_text(*transfer) },
-            TraceEvent::Woken { instance, verdict: Verdict::Inhibited(inhibition) } => {
-                LiveEvent::WakeRefused { instance: instance.clone(), inhibition: inhibition.clone() }
-            }
-            TraceEvent::Reserved { transfer, instance, workload, descriptor, needed, .. } => {
-                let reserved = ReservedState {
-                    transfer: transfer_text(*transfer),
-                    instance: instance.clone(),
-                    application: self.application(descriptor),
-                    needed: *needed,
-                    workload: workload_text(*workload),
-                };
-                self.reservations.reserved.insert(*transfer, (reserved.clone(), Arc::clone(descriptor)));
-                LiveEvent::Reserved(reserved)
-            }
-            TraceEvent::Released { transfer, is_started, .. } => {
-                LiveEvent::Released { transfer: transfer_text(*transfer), is_started: *is_started }
-            }
-            TraceEvent::Freed(workload) => LiveEvent::Freed { workload: workload_text(*workload) },
-            TraceEvent::Arrived { .. }
-            | TraceEvent::Woken { verdict: Verdict::Accepted, .. }
-            | TraceEvent::Updated { .. }
-            | TraceEvent::Undeployed(_)
-            | TraceEvent::LivesOn { .. }
-            | TraceEvent::AcceptanceFailed { .. }
-            | TraceEvent::InitiativeFailed { .. }
-            | TraceEvent::RefusedPeer(_)
-            | TraceEvent::Confirmed { .. }
-            | TraceEvent::Outdated(_) => return None,
-        };
-        Some(PartLine::Event(event))
-    }
-
-    fn evaluation(&mut self, instance: &InstanceId, seen: &FactsAndDecision) -> PartLine {
-        let requests = seen.requests.iter().map(|fact| (target_node(&fact.neighbour), fact.rate, fact.latency));
-        let inhibited = seen.inhibited.iter().map(|(operation, target)| (*operation, target_node(target)));
-        let solution = seen.solution.as_ref().map(|solution| match solution {
-            FirstSolution::Proposal { operation, target, clause } => {
-                PartSolution::Proposal(*operation, target_node(target), *clause)
-            }
-            FirstSolution::Invalid { fault, clause } => PartSolution::Invalid(fault.clone(), *clause),
-        });
-        PartLine::Evaluation(Box::new(PartEvaluation {
-            instance: instance.clone(),
-            application: self.application(&seen.descriptor),
-            free: seen.free,
-            requests: requests.collect(),
-            inhibited: inhibited.collect(),
-            solution,
-            ending: seen.ending.clone(),
-            random: seen.random,
-        }))
-    }
-
-    /// The line of an inhibited operation of an instance; `None` for accepted requests and for deploys.
-    fn judged(request: &Request, verdict: &Verdict) -> Option<PartLine> {
-        // Accepted requests have records in the journal.
-        let Verdict::Inhibited(inhibition) = verdict else { return None };
-        let (operation, target) = match request.operation() {
-            Operation::Deploy(_) => return None,
-            Operation::Undeploy => (AgentOperation::Undeploy, None),
-            Operation::Sleep => (AgentOperation::Sleep, None),
-            Operation::Wake => (AgentOperation::Wake, None),
-            Operation::Migrate(target) => (AgentOperation::Migrate, target_node(target)),
-            Operation::Replicate(target) => (AgentOperation::Replicate, target_node(target)),
-            Operation::Adapt(flavour) => (AgentOperation::Adapt, target_node(&Target::Flavour(flavour.clone()))),
-        };
-        let (instance, inhibition) = (request.instance()?.clone(), inhibition.clone());
-        Some(PartLine::Inhibited(Box::new(PartInhibited { instance, operation, target, inhibition })))
-    }
-
     /// Adds a line with the whole state of the node.
     pub(super) fn state(&mut self, ledger: &Ledger) {
         let owned: Vec<OwnedState> = ledger.owned().map(|owned| self.owned(owned)).collect();
@@ -246,7 +138,7 @@ impl Recorder {
                 .collect(),
         };
         self.has_gap = false;
-        self.line(None, &PartLine::Event(LiveEvent::State(Box::new(state))));
+        self.line(None, PartLine::Event(LiveEvent::State(Box::new(state))));
     }
 
     fn custody(&mut self, custody: &Custody) -> CustodyState<NodeId> {
@@ -273,39 +165,26 @@ impl Recorder {
                 reservations.preparing.remove(&grant.transfer);
             }
             JournalRecord::Boot { .. } => *reservations = super::UnjournaledReservations::default(),
-            _ => {}
+            JournalRecord::Own { .. }
+            | JournalRecord::CustodyEnded { .. }
+            | JournalRecord::Gone { .. }
+            | JournalRecord::NotTaken { .. }
+            | JournalRecord::Undeployed { .. }
+            | JournalRecord::Stopped { .. }
+            | JournalRecord::Forgotten { .. }
+            | JournalRecord::Pinned { .. }
+            | JournalRecord::Anchored { .. }
+            | JournalRecord::Updated { .. }
+            | JournalRecord::Adapted { .. }
+            | JournalRecord::Slept { .. }
+            | JournalRecord::Woke { .. }
+            | JournalRecord::Shrunk { .. }
+            | JournalRecord::Drained { .. }
+            | JournalRecord::Lost { .. }
+            | JournalRecord::Outdated(_)
+            | JournalRecord::Peer { .. } => {}
         }
     }
-
-    /// Applies a report to the state that is not in the journal, except for new reservations, which
-    /// [`Recorder::reported`] adds.
-    pub(super) fn note_report(&mut self, report: &TraceEvent) {
-        let reservations = &mut self.reservations;
-        match report {
-            TraceEvent::Preparing { transfer, instance, .. } => {
-                reservations.preparing.insert(*transfer, instance.clone());
-            }
-            TraceEvent::Aborted { transfer } => {
-                reservations.preparing.remove(transfer);
-            }
-            TraceEvent::Released { transfer, workload, is_started } => {
-                if let Some((kept, _)) = reservations.reserved.remove(transfer)
-                    && *is_started
-                {
-                    reservations.released.insert(*workload, kept.needed);
-                }
-            }
-            TraceEvent::Freed(workload) => {
-                reservations.released.remove(workload);
-            }
-            _ => {}
-        }
-    }
-}
-
-fn owner_act(instance: &InstanceId, act: PartOwnerActKind, reason: &str) -> PartLine {
-    let act = PartOwnerAct { instance: instance.clone(), act, reason: reason.to_owned() };
-    PartLine::Owner(Box::new(act))
 }
 
 fn cause_of(cause: &OwnCause) -> Cause<NodeId> {

@@ -2,15 +2,13 @@
 
 mod header;
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 
-use mario_domain::{FlavourIndex, Rule, Time};
+use mario_domain::{AgentOperation, FlavourIndex, Rule, Time};
 use mario_policy::{Decision, Ending, Solution};
 use mario_scenario::{ApplicationIndex, NodeIndex, PolicyIndex, Scenario, UserIndex};
 use mario_trace::{
-    ApplicationRef, CallRef, Counts, Cycle, Detail, Evaluation, FactsAndDecision, NodeRef, PolicyRef, RequestsSeen,
-    TraceWriter, UserRef,
+    ApplicationRef, CallRef, Counts, Detail, Evaluation, FactsAndDecision, NodeRef, PolicyRef, TraceWriter, UserRef,
 };
 use serde::{Deserializer, Serialize};
 
@@ -138,7 +136,7 @@ impl<W: Write> Recorder for TraceRecorder<W> {
         if self.0.detail() == Detail::Summary {
             self.0.count_cycle(time, |counts| count(counts, label, population));
         } else {
-            self.0.cycle(time, |cycle| label.iter().for_each(|outcome| record_outcome(cycle, &outcome, population)));
+            self.0.cycle(time, |cycle| label.iter().for_each(|each| cycle.outcome(&outcome(&each, population))));
         }
     }
 
@@ -242,45 +240,47 @@ const fn node(index: NodeIndex) -> NodeRef {
     NodeRef(index.0)
 }
 
-fn seen(fact: &RequestFact) -> RequestsSeen {
+fn seen(fact: &RequestFact) -> mario_trace::RequestFact<NodeRef> {
     let neighbour = match fact.neighbour {
-        Neighbour::Own => None,
-        Neighbour::Node(index) => Some(node(index)),
+        Neighbour::Own => mario_trace::Neighbour::Own,
+        Neighbour::Node(index) => mario_trace::Neighbour::Node(node(index)),
     };
-    RequestsSeen { neighbour, rate: fact.rate, latency: fact.latency }
+    mario_trace::RequestFact::new(neighbour, fact.rate, fact.latency)
 }
+
+/// An operation and its target in the trace.
+type Traced = mario_trace::Proposal<mario_trace::Target<NodeRef>>;
 
 /// The inhibited operations that an agent remembers, as its facts show them.
-fn remembered<'a>(
-    agent: &'a Agent,
-    population: &Population,
-) -> impl Iterator<Item = (mario_domain::AgentOperation, mario_trace::Target<'a>)> {
-    population.visible_memory(agent).into_iter().map(|remembered| (remembered.operation, target(&remembered.target)))
+fn remembered(agent: &Agent, population: &Population) -> impl Iterator<Item = Traced> {
+    population.visible_memory(agent).into_iter().map(|remembered| proposal(remembered.operation, &remembered.target))
 }
 
-fn proposed<'a>(solution: &Solution, agent: AgentIndex, population: &Population) -> mario_trace::Solution<'a> {
-    let clause = solution.clause();
+fn proposed(
+    solution: &Solution,
+    agent: AgentIndex,
+    population: &Population,
+) -> mario_trace::Solution<mario_trace::Target<NodeRef>> {
+    let clause = solution.clause() as u64;
     match solution {
-        Solution::Proposal(proposal) => {
-            let target = match population.target(agent, proposal.operation, proposal.target) {
-                Target::Own => mario_trace::Target::Own,
-                Target::Node(index) => mario_trace::Target::Node(node(index)),
-                Target::Unknown(name) => mario_trace::Target::Unknown(Cow::Owned(*name)),
-                Target::Flavour(name) => mario_trace::Target::Flavour(Cow::Owned(*name)),
-            };
-            mario_trace::Solution::Proposal { operation: proposal.operation, target, clause }
+        Solution::Proposal(found) => {
+            let target = population.target(agent, found.operation, found.target);
+            mario_trace::Solution::Proposal { proposal: proposal(found.operation, &target), clause }
         }
-        Solution::Invalid(invalid) => mario_trace::Solution::Invalid { fault: invalid.fault.description(), clause },
+        Solution::Invalid(invalid) => {
+            mario_trace::Solution::Invalid { why: invalid.fault.description().to_owned(), clause }
+        }
     }
 }
 
-fn target(target: &Target) -> mario_trace::Target<'_> {
-    match target {
+fn proposal(operation: AgentOperation, target: &Target) -> Traced {
+    let target = match target {
         Target::Own => mario_trace::Target::Own,
         Target::Node(index) => mario_trace::Target::Node(node(*index)),
-        Target::Unknown(name) => mario_trace::Target::Unknown(Cow::Borrowed(name)),
-        Target::Flavour(name) => mario_trace::Target::Flavour(Cow::Borrowed(name)),
-    }
+        Target::Unknown(name) => mario_trace::Target::Unknown(name.id().clone()),
+        Target::Flavour(name) => mario_trace::Target::Flavour(name.id().clone()),
+    };
+    mario_trace::Proposal { operation, target }
 }
 
 /// The maximum request rate of an agent's instance; `None` if it runs in the default flavour.
@@ -294,40 +294,41 @@ fn traced_value(value: PlacementValue) -> mario_trace::PlacementValue {
     mario_trace::PlacementValue { present, satisfied, served, latency_millionths, instances }
 }
 
-/// Records the outcome of one agent, or of one deployment.
-fn record_outcome<W: Write>(cycle: &mut Cycle<'_, W>, outcome: &Outcome, population: &Population) {
+/// The record of the outcome of one agent, or of one deployment.
+fn outcome(outcome: &Outcome, population: &Population) -> mario_trace::Outcome<NodeRef> {
+    let judged = |verdict: &CompactVerdict, application, created: Option<AgentIndex>| {
+        let created = created.map(|created| population.instance(created));
+        mario_trace::Verdict::new(population.verdict(verdict, application), created)
+    };
     match outcome {
-        Outcome::Nop(agent) => cycle.nop(&population.instance(*agent)),
-        Outcome::Judged(judged) => cycle.judged(&mario_trace::Judged {
-            instance: &population.instance(judged.agent),
-            operation: judged.proposal.operation,
-            target: target(&judged.proposal.target),
-            verdict: &population.verdict(&judged.verdict, population.agent(judged.agent).application()),
-            created: judged.created.map(|created| population.instance(created)),
-        }),
-        Outcome::Deployed(Deployed { deployment, verdict, created }) => cycle.deployed(&mario_trace::Deployed {
-            application: application(deployment.application),
+        Outcome::Nop(agent) => mario_trace::Outcome::Nop(population.instance(*agent)),
+        Outcome::Judged(Judged { agent, proposal: of, verdict, created, .. }) => mario_trace::Outcome::Judged {
+            instance: population.instance(*agent),
+            proposal: proposal(of.operation, &of.target),
+            verdict: judged(verdict, population.agent(*agent).application(), *created),
+        },
+        Outcome::Deployed(Deployed { deployment, verdict, created }) => mario_trace::Outcome::Deploy {
             node: node(deployment.node),
-            policy: PolicyRef(deployment.policy.0),
-            verdict: &population.verdict(verdict, deployment.application),
-            created: created.map(|created| population.instance(created)),
-        }),
+            application: deployment.application.0,
+            policy: created.map(|_| deployment.policy.0),
+            verdict: judged(verdict, deployment.application, *created),
+        },
     }
 }
 
-/// The record of an owner's action on an instance.
-fn owner_act<'a>(act: &'a OwnerAct, population: &'a Population) -> mario_trace::OwnerAct<'a> {
+/// The record of an owner's action on an instance, with the application of the instance.
+fn owner_act(act: &OwnerAct, population: &Population) -> (ApplicationRef, mario_trace::OwnerAct) {
     let index = population.agent(act.agent).application();
     let kind = match act.kind {
         OwnerActKind::Evicted => mario_trace::OwnerActKind::Evicted,
-        OwnerActKind::Announced(evaluations) => mario_trace::OwnerActKind::Announced(evaluations),
+        OwnerActKind::Announced(evaluations) => mario_trace::OwnerActKind::Announced(u64::from(evaluations)),
         OwnerActKind::Shrunk(flavour) => {
             let flavour = population.application(index).flavour(flavour).expect("an instance shrinks to a flavour");
-            mario_trace::OwnerActKind::Shrunk(&flavour.id)
+            mario_trace::OwnerActKind::Shrunk(flavour.id.clone())
         }
     };
-    let (instance, application) = (population.instance(act.agent), application(index));
-    mario_trace::OwnerAct { instance, application, kind, reason: &act.reason }
+    let instance = population.instance(act.agent);
+    (application(index), mario_trace::OwnerAct { instance, kind, reason: act.reason.clone() })
 }
 
 /// Counts the outcomes of agents, including parked ones, and of deployments.

@@ -1,24 +1,22 @@
 //! The second pass: merges all parts, with causes before effects.
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::PathBuf;
 
-use mario_domain::{AgentOperation, ApplicationId, Capacity, Duration, InstanceId, NodeId, Time, Verdict};
+use mario_domain::{AgentOperation, InstanceId, NodeId, Target, Time};
 
-use super::clients::{Clients, RunContext, header_users};
+use super::clients::{Clients, RunContext};
+use super::header::header;
 use super::parts::{Line, Reader};
-use super::survey::{Survey, SurveyedNode, TransferEvents};
+use super::survey::{Survey, TransferEvents};
 use super::{JoinError, JoinProblem, Joined, Open};
-use crate::header::{Header, HeaderApplication, HeaderLive, HeaderNode, HeaderPolicy, Version};
-use crate::live::{
-    Cause, LiveEvent, PartEvaluation, PartInhibited, PartLine, PartOwnerAct, PartOwnerActKind, PartRecord, PartSolution,
-};
+use crate::live::{Cause, LiveEvent, PartEvaluation, PartLine, PartOutcome, PartRecord};
 use crate::record::{
-    Deployed, Detail, Evaluation, FactsAndDecision, Judged, OwnerAct, OwnerActKind, RequestsSeen, Solution, Target,
+    Evaluation, FactsAndDecision, Neighbour, Outcome, OwnerAct, OwnerActKind, Proposal, RequestFact,
+    Target as TracedTarget, Verdict,
 };
-use crate::reference::{ApplicationRef, NodeRef, PolicyRef};
+use crate::reference::{ApplicationRef, NodeRef};
 use crate::writer::TraceWriter;
 
 pub(super) fn merge<W: Write>(
@@ -174,9 +172,9 @@ impl<W: Write> Merge<'_, W> {
         let time = Time::at(self.now);
         match line {
             PartLine::Application(_) => {}
-            PartLine::Evaluation(evaluation) => self.evaluation(time, node, applications, &evaluation),
-            PartLine::Inhibited(inhibited) => self.inhibited(time, &inhibited),
-            PartLine::Owner(act) => self.owner_acts(time, node, *act),
+            PartLine::Evaluation(evaluation) => self.evaluation(time, node, applications, *evaluation),
+            PartLine::Cycle(outcomes) => self.outcomes(time, applications, outcomes),
+            PartLine::Owner(acts) => self.owner_acts(time, node, acts),
             PartLine::Event(event) => {
                 let survey = self.survey;
                 let event =
@@ -187,82 +185,85 @@ impl<W: Write> Merge<'_, W> {
         }
     }
 
-    fn target(&self, operation: AgentOperation, target: Option<&NodeId>) -> Target<'static> {
-        if operation.asks_for_flavour() {
-            let written = target.map_or_else(|| mario_domain::Target::Own.id(), |target| target.id().clone());
-            return Target::Flavour(Cow::Owned(written.into()));
-        }
+    /// The target of an operation in the trace, where a name that denotes no node is known.
+    fn target(&self, target: Target) -> TracedTarget<NodeRef> {
         match target {
-            None => Target::Own,
-            Some(id) => match self.survey.place_if_known(id) {
-                Some(place) => Target::Node(place),
-                None => Target::Unknown(Cow::Owned(id.clone())),
+            Target::Own => TracedTarget::Own,
+            Target::Node(id) => match self.survey.place_if_known(&id) {
+                Some(place) => TracedTarget::Node(place),
+                None => TracedTarget::Unknown(id.into()),
             },
+            Target::Flavour(flavour) => TracedTarget::Flavour(flavour.id().clone()),
         }
     }
 
-    fn evaluation(&mut self, time: Time, node: NodeRef, applications: &[u32], seen: &PartEvaluation) {
+    fn evaluation(&mut self, time: Time, node: NodeRef, applications: &[u32], of: PartEvaluation) {
+        let FactsAndDecision { requests, inhibited, solutions, ending, random } = of.seen;
         let evaluation = Evaluation {
-            instance: &seen.instance,
-            application: ApplicationRef(applications[seen.application as usize]),
+            instance: &of.instance,
+            application: ApplicationRef(applications[of.application as usize]),
             node,
-            free: seen.free,
-            rate: seen.requests.iter().map(|(_, rate, _)| rate).sum(),
+            free: of.free,
+            rate: requests.iter().map(|fact| fact.rate.value()).sum(),
             max_rate: None,
         };
         let survey = self.survey;
-        let requests = seen.requests.iter().map(|(hop, rate, latency)| RequestsSeen {
-            neighbour: hop.as_ref().map(|hop| survey.place(hop)),
-            rate: *rate,
-            latency: *latency,
-        });
-        let inhibited: Vec<_> = (seen.inhibited.iter())
-            .map(|(operation, target)| (*operation, self.target(*operation, target.as_ref())))
-            .collect();
-        let solutions: Vec<_> = seen
-            .solution
-            .iter()
-            .map(|solution| match solution {
-                PartSolution::Proposal(operation, target, clause) => {
-                    let target = self.target(*operation, target.as_ref());
-                    Solution::Proposal { operation: *operation, target, clause: *clause }
-                }
-                PartSolution::Invalid(fault, clause) => Solution::Invalid { fault, clause: *clause },
-            })
-            .collect();
-        let decided =
-            FactsAndDecision { requests, inhibited, solutions, ending: seen.ending.clone(), random: seen.random };
-        self.writer.evaluation(time, &evaluation, Some(decided));
-    }
-
-    fn inhibited(&mut self, time: Time, inhibited: &PartInhibited) {
-        let verdict = &Verdict::Inhibited(inhibited.inhibition.clone());
-        let target = self.target(inhibited.operation, inhibited.target.as_ref());
-        let (instance, operation) = (&inhibited.instance, inhibited.operation);
-        self.writer.cycle(time, |cycle| {
-            cycle.judged(&Judged { instance, operation, target, verdict, created: None });
-        });
-    }
-
-    /// Writes the action of a node's owner. An eviction is only noted; its record replaces that of the instance's end.
-    fn owner_acts(&mut self, time: Time, node: NodeRef, act: PartOwnerAct) {
-        let PartOwnerAct { instance, act, reason } = act;
-        let application = self.placed.get(&instance).map_or(0, |(_, application)| *application);
-        let of = self.survey.applications.get(application as usize).map(|described| &described.application);
-        let kind = match act {
-            PartOwnerActKind::Evicted => {
-                self.evicted.insert(instance, (node, reason));
-                return;
-            }
-            PartOwnerActKind::Leave(evaluations) => OwnerActKind::Announced(evaluations),
-            PartOwnerActKind::Shrunk(flavour) => match of.and_then(|of| of.flavours.get(flavour as usize)) {
-                Some(flavour) => OwnerActKind::Shrunk(&flavour.id),
-                None => return,
+        let requests = requests.into_iter().map(|fact| RequestFact {
+            neighbour: match fact.neighbour {
+                Neighbour::Own => Neighbour::Own,
+                Neighbour::Node(hop) => Neighbour::Node(survey.place(&hop)),
             },
-        };
-        let application = ApplicationRef(application);
-        let act = OwnerAct { instance, application, kind, reason: &reason };
-        self.writer.owner(time, node, std::iter::once(act));
+            rate: fact.rate,
+            latency: fact.latency,
+        });
+        let inhibited: Vec<_> =
+            inhibited.into_iter().map(|proposal| proposal.map(|target| self.target(target))).collect();
+        let solutions: Vec<_> =
+            solutions.into_iter().map(|solution| solution.map(|target| self.target(target))).collect();
+        let seen = FactsAndDecision { requests, inhibited, solutions, ending, random };
+        self.writer.evaluation(time, &evaluation, Some(seen));
+    }
+
+    fn outcomes(&mut self, time: Time, applications: &[u32], outcomes: Vec<PartOutcome>) {
+        let outcomes: Vec<Outcome<NodeRef>> =
+            outcomes.into_iter().map(|outcome| self.outcome(applications, outcome)).collect();
+        self.writer.cycle(time, |cycle| outcomes.iter().for_each(|outcome| cycle.outcome(outcome)));
+    }
+
+    fn outcome(&self, applications: &[u32], outcome: PartOutcome) -> Outcome<NodeRef> {
+        match outcome {
+            Outcome::Nop(instance) => Outcome::Nop(instance),
+            Outcome::Judged { instance, proposal, verdict } => {
+                Outcome::Judged { instance, proposal: proposal.map(|target| self.target(target)), verdict }
+            }
+            Outcome::Deploy { node, application, policy, verdict } => {
+                let application = applications[application as usize];
+                // Each description of an application has its policy, at the same index.
+                let policy = policy.map(|_| application);
+                Outcome::Deploy { node: self.survey.place(&node), application, policy, verdict }
+            }
+        }
+    }
+
+    /// Writes the actions of a node's owner. An eviction is only noted; its record replaces that of the instance's end.
+    fn owner_acts(&mut self, time: Time, node: NodeRef, acts: Vec<OwnerAct<u32>>) {
+        for OwnerAct { instance, kind, reason } in acts {
+            let application = self.placed.get(&instance).map_or(0, |(_, application)| *application);
+            let of = self.survey.applications.get(application as usize).map(|described| &described.application);
+            let kind = match kind {
+                OwnerActKind::Evicted => {
+                    self.evicted.insert(instance, (node, reason));
+                    continue;
+                }
+                OwnerActKind::Announced(evaluations) => OwnerActKind::Announced(evaluations),
+                OwnerActKind::Shrunk(flavour) => match of.and_then(|of| of.flavours.get(flavour as usize)) {
+                    Some(flavour) => OwnerActKind::Shrunk(flavour.id.clone()),
+                    None => continue,
+                },
+            };
+            let act = OwnerAct { instance, kind, reason };
+            self.writer.owner(time, node, std::iter::once((ApplicationRef(application), act)));
+        }
     }
 
     /// Writes the effects of an event on the placement and on links, as records that simulated traces have too.
@@ -313,7 +314,29 @@ impl<W: Write> Merge<'_, W> {
             LiveEvent::Neighbours { up, .. } => self.neighbours(time, node, &up),
             // A daemon that starts has no reachable neighbours yet.
             LiveEvent::Boot { .. } => self.neighbours(time, node, &[]),
-            _ => {}
+            // These change neither where instances are nor links.
+            LiveEvent::State(_)
+            | LiveEvent::Stopped { .. }
+            | LiveEvent::Forgotten { .. }
+            | LiveEvent::Pinned { .. }
+            | LiveEvent::Anchored { .. }
+            | LiveEvent::Undeploying { .. }
+            | LiveEvent::Updated { .. }
+            | LiveEvent::Adapted { .. }
+            | LiveEvent::Slept { .. }
+            | LiveEvent::Woke { .. }
+            | LiveEvent::WakeRefused { .. }
+            | LiveEvent::Shrunk { .. }
+            | LiveEvent::Drained { .. }
+            | LiveEvent::Lost { .. }
+            | LiveEvent::Outdated { .. }
+            | LiveEvent::Peer { .. }
+            | LiveEvent::Prepare { .. }
+            | LiveEvent::Aborted { .. }
+            | LiveEvent::Reserved(_)
+            | LiveEvent::Released { .. }
+            | LiveEvent::Freed { .. }
+            | LiveEvent::Draining { .. } => {}
         }
     }
 
@@ -321,50 +344,44 @@ impl<W: Write> Merge<'_, W> {
     /// custody and never left.
     fn came(&mut self, time: Time, node: NodeRef, instance: &InstanceId, application: u32, cause: &Cause<NodeRef>) {
         let before = self.placed.insert(instance.clone(), (node, application));
-        let target = Target::Node(node);
         let parent = match cause {
             Cause::Taken { transfer, .. } => match self.departures.get(transfer) {
                 Some(Departure::Replicates { parent }) => Some(parent.clone()),
-                _ => None,
+                Some(Departure::Migrates { .. }) | None => None,
             },
             Cause::Replicated { parent } => Some(parent.clone()),
-            _ => None,
+            Cause::Deployed | Cause::NotTaken { .. } | Cause::Adopted { .. } => None,
         };
         let parent = parent.filter(|parent| self.placed.contains_key(parent));
         // The instance was only in custody, so it is still on the node.
         if matches!(cause, Cause::NotTaken { .. }) && before.is_some() {
             return;
         }
-        let verdict = &Verdict::Accepted;
-        self.writer.cycle(time, |cycle| match (before, &parent) {
-            (Some(_), _) => {
-                let operation = AgentOperation::Migrate;
-                cycle.judged(&Judged { instance, operation, target, verdict, created: None });
-            }
+        let instance = instance.clone();
+        let outcome = match (before, parent) {
+            (Some(_), _) => accepted(instance, AgentOperation::Migrate, TracedTarget::Node(node), None),
             (None, Some(parent)) => {
-                let (operation, created) = (AgentOperation::Replicate, Some(instance.clone()));
-                cycle.judged(&Judged { instance: parent, operation, target, verdict, created });
+                accepted(parent, AgentOperation::Replicate, TracedTarget::Node(node), Some(instance))
             }
             (None, None) => {
-                let (application, policy) = (ApplicationRef(application), PolicyRef(application));
-                cycle.deployed(&Deployed { application, node, policy, verdict, created: Some(instance.clone()) });
+                let verdict = Verdict::Accepted(Some(instance));
+                Outcome::Deploy { node, application, policy: Some(application), verdict }
             }
-        });
+        };
+        self.writer.cycle(time, |cycle| cycle.outcome(&outcome));
     }
 
     /// Writes the eviction or undeploy by which an instance ended; nothing if the trace does not have the instance.
     fn went(&mut self, time: Time, instance: &InstanceId) {
         let evicted = self.evicted.remove(instance);
         let Some((_, application)) = self.placed.remove(instance) else { return };
+        let instance = instance.clone();
         if let Some((node, reason)) = evicted {
-            let (application, kind) = (ApplicationRef(application), OwnerActKind::Evicted);
-            let act = OwnerAct { instance: instance.clone(), application, kind, reason: &reason };
-            return self.writer.owner(time, node, std::iter::once(act));
+            let act = OwnerAct { instance, kind: OwnerActKind::Evicted, reason };
+            return self.writer.owner(time, node, std::iter::once((ApplicationRef(application), act)));
         }
-        let (operation, target, verdict) = (AgentOperation::Undeploy, Target::Own, &Verdict::Accepted);
-        self.writer.cycle(time, |cycle| {
-            cycle.judged(&Judged { instance, operation, target, verdict, created: None });
-        });
+        let outcome = accepted(instance, AgentOperation::Undeploy, TracedTarget::Own, None);
+        self.writer.cycle(time, |cycle| cycle.outcome(&outcome));
     }
 
     /// Updates the links of a node, and writes those that change. A link goes down when one end no longer reports it as
@@ -388,113 +405,12 @@ impl<W: Write> Merge<'_, W> {
     }
 }
 
-fn header<'a>(survey: &'a Survey<'_>, run: Option<&'a RunContext>) -> Header<'a> {
-    let places = |has: &dyn Fn(&SurveyedNode) -> bool| {
-        let nodes = survey.nodes.iter().zip(0..).filter(|(node, _)| has(node));
-        nodes.map(|(_, place)| NodeRef(place)).collect()
-    };
-    let duration = survey.last.0.saturating_sub(survey.first.0).max(1) as f64;
-    let tiers = tiers(survey);
-    let known = |node: &NodeId| run.and_then(|run| run.nodes.get(node));
-    let kind = |id: &ApplicationId| run.and_then(|run| run.kinds.get(id)).map_or("all", String::as_str);
-    Header {
-        version: if survey.has_anchors { Version::Eighth } else { Version::Fourth },
-        scenario: run.map_or(&survey.colony, |run| &run.scenario),
-        seed: run.map_or(0, |run| run.seed),
-        duration: Duration::of(duration),
-        step: Duration::of(run.map_or(survey.evaluation_ms as f64, |run| run.clients.step_ms())),
-        evaluation_period: Duration::of(survey.evaluation_ms as f64),
-        decision_budget: Some(survey.decision_budget),
-        detail: Detail::Full,
-        observation: "arrivals",
-        routing: "nearest",
-        arbitration: "managers",
-        memory: "sliding",
-        forgets_every: None,
-        notice: None,
-        applications: (survey.applications.iter().zip(0..))
-            .map(|(application, place)| HeaderApplication {
-                application: &application.application,
-                kind: kind(&application.application.id),
-                policy: PolicyRef(place),
-                is_anchor: false,
-            })
-            .collect(),
-        calls: Vec::new(),
-        traffic: None,
-        tiers: run.map_or(&[][..], |run| run.tiers.as_slice()),
-        measures: run.is_some(),
-        models: None,
-        live: Some(HeaderLive {
-            began_ms: survey.first.0,
-            silent: places(&|node| node.is_silent),
-            acceptances: places(&|node| node.has_acceptance),
-            facts_changed: places(&|node| node.have_facts_changed),
-            application_facts: application_facts(survey),
-        }),
-        nodes: (survey.nodes.iter().zip(tiers))
-            .map(|(node, tier)| HeaderNode {
-                id: &node.id,
-                capacity: node.capacity,
-                tier: known(&node.id).map_or(tier, |known| known.tier),
-                neighbours: node.neighbours.iter().map(|neighbour| NodeRef(*neighbour)).collect(),
-                position: known(&node.id).and_then(|known| known.position),
-                is_access_point: known(&node.id).is_some_and(|known| known.is_access_point),
-                acceptance: None,
-            })
-            .collect(),
-        facts: (survey.applications.iter().flat_map(|application| &application.facts))
-            .chain(survey.nodes.iter().flat_map(|node| &node.facts))
-            .collect(),
-        policies: (survey.applications.iter())
-            .map(|application| HeaderPolicy {
-                name: &application.policy,
-                memory: application.memory,
-                files: &application.files,
-            })
-            .collect(),
-        acceptances: Vec::new(),
-        users: run.map_or_else(Vec::new, |run| header_users(survey, &run.clients)),
-    }
-}
-
-/// The number of facts in each description, if an application has several; otherwise empty.
-fn application_facts(survey: &Survey<'_>) -> Vec<usize> {
-    let described = &survey.applications;
-    let ids: BTreeSet<_> = described.iter().map(|described| &described.application.id).collect();
-    let has_several = ids.len() < described.len();
-    described.iter().filter(|_| has_several).map(|described| described.facts.len()).collect()
-}
-
-/// The distance of each node, in hops, from the top of its connected component: the node with the most hardware and, of
-/// several, the most neighbours. Live nodes have no tiers, but the report needs them to draw the nodes.
-fn tiers(survey: &Survey<'_>) -> Vec<u16> {
-    let nodes = &survey.nodes;
-    let mut tiers = vec![None; nodes.len()];
-    let mut tops: Vec<usize> = (0..nodes.len()).collect();
-    let hardware = |node: &SurveyedNode| match node.capacity {
-        // The hardware of a node without a part is not known.
-        _ if node.is_silent => 0,
-        Capacity::Bounded(hardware) => hardware.as_units(),
-        Capacity::Unbounded => u64::MAX,
-    };
-    tops.sort_by_key(|place| std::cmp::Reverse((hardware(&nodes[*place]), nodes[*place].neighbours.len())));
-    for top in tops {
-        if tiers[top].is_some() {
-            continue;
-        }
-        tiers[top] = Some(0);
-        let mut queue = VecDeque::from([top]);
-        while let Some(place) = queue.pop_front() {
-            let next = tiers[place].unwrap_or(0_u16).saturating_add(1);
-            for neighbour in &nodes[place].neighbours {
-                let neighbour = *neighbour as usize;
-                if tiers[neighbour].is_none() {
-                    tiers[neighbour] = Some(next);
-                    queue.push_back(neighbour);
-                }
-            }
-        }
-    }
-    tiers.into_iter().map(Option::unwrap_or_default).collect()
+/// An accepted operation of an agent.
+fn accepted(
+    instance: InstanceId,
+    operation: AgentOperation,
+    target: TracedTarget<NodeRef>,
+    created: Option<InstanceId>,
+) -> Outcome<NodeRef> {
+    Outcome::Judged { instance, proposal: Proposal { operation, target }, verdict: Verdict::Accepted(created) }
 }

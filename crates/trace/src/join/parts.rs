@@ -17,6 +17,8 @@ pub(super) struct Reader<'a> {
     part: Option<(usize, Box<dyn BufRead>)>,
     next_part: usize,
     line: u64,
+    /// The version of the open part, from its header.
+    version: u32,
     buffer: Vec<u8>,
 }
 
@@ -30,7 +32,7 @@ pub(super) enum Line {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(paths: &'a [PathBuf], open: &'a Open<'a>) -> Reader<'a> {
-        Reader { open, paths, part: None, next_part: 0, line: 0, buffer: Vec::new() }
+        Reader { open, paths, part: None, next_part: 0, line: 0, version: PART_VERSION, buffer: Vec::new() }
     }
 
     /// The index of the part read last.
@@ -78,10 +80,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn parse(&self) -> Result<Line, JoinError> {
+    fn parse(&mut self) -> Result<Line, JoinError> {
         if self.line > 1 {
-            let record = serde_json::from_slice(&self.buffer);
-            return record.map(Line::Record).map_err(|error| self.error(JoinProblem::Record(error.to_string())));
+            let record = PartRecord::read(&self.buffer, self.version);
+            return match record {
+                Ok(record) => Ok(Line::Record(Box::new(record))),
+                Err(error) => Err(self.error(JoinProblem::Record(error.to_string()))),
+            };
         }
         let value: serde_json::Value =
             serde_json::from_slice(&self.buffer).map_err(|_| self.error(JoinProblem::NotAPart))?;
@@ -90,7 +95,9 @@ impl<'a> Reader<'a> {
         if !(1..=u64::from(PART_VERSION)).contains(&version) {
             return Err(self.error(JoinProblem::Version(u32::try_from(version).unwrap_or(u32::MAX))));
         }
-        let header = serde_json::from_value(value);
-        header.map(Line::Header).map_err(|error| self.error(JoinProblem::Record(error.to_string())))
+        let header: PartHeader =
+            serde_json::from_value(value).map_err(|error| self.error(JoinProblem::Record(error.to_string())))?;
+        self.version = header.mario_trace_part;
+        Ok(Line::Header(Box::new(header)))
     }
 }

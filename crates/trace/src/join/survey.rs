@@ -8,6 +8,7 @@ use mario_domain::{Capacity, Fact, NodeId};
 use super::parts::{Line, Reader};
 use super::{JoinError, JoinProblem, Open};
 use crate::live::{Cause, LiveEvent, PART_VERSION_OF_ANCHORS, PartApplication, PartHeader, PartLine, Stamp};
+use crate::record::{Neighbour, Outcome};
 use crate::reference::NodeRef;
 
 /// The result of the first pass.
@@ -218,9 +219,19 @@ fn read_directory(paths: &[PathBuf], open: &Open<'_>, recorded: &mut TransferEve
                         event.map(&mut |node| named.insert(node), &mut |place| place);
                     }
                     PartLine::Evaluation(evaluation) => {
-                        read.named.extend(evaluation.requests.into_iter().filter_map(|(hop, ..)| hop));
+                        let hops = evaluation.seen.requests.into_iter().map(|fact| fact.neighbour);
+                        read.named.extend(hops.filter_map(|hop| match hop {
+                            Neighbour::Node(node) => Some(node),
+                            Neighbour::Own => None,
+                        }));
                     }
-                    PartLine::Inhibited(_) | PartLine::Owner(_) => {}
+                    PartLine::Cycle(outcomes) => {
+                        read.named.extend(outcomes.into_iter().filter_map(|outcome| match outcome {
+                            Outcome::Deploy { node, .. } => Some(node),
+                            Outcome::Nop(_) | Outcome::Judged { .. } => None,
+                        }));
+                    }
+                    PartLine::Owner(_) => {}
                 }
             }
             // The reader ensures that each part starts with its header.
@@ -236,7 +247,11 @@ fn read_directory(paths: &[PathBuf], open: &Open<'_>, recorded: &mut TransferEve
 fn named_application(line: &PartLine) -> impl Iterator<Item = u32> {
     let mut named = Vec::new();
     match line {
-        PartLine::Application(_) | PartLine::Inhibited(_) | PartLine::Owner(_) => {}
+        PartLine::Application(_) | PartLine::Owner(_) => {}
+        PartLine::Cycle(outcomes) => named.extend(outcomes.iter().filter_map(|outcome| match outcome {
+            Outcome::Deploy { application, .. } => Some(*application),
+            Outcome::Nop(_) | Outcome::Judged { .. } => None,
+        })),
         PartLine::Evaluation(evaluation) => named.push(evaluation.application),
         PartLine::Event(event) => {
             event.clone().map(&mut |node| node, &mut |place| {

@@ -5,7 +5,6 @@ use mario_domain::{
 };
 use serde::Deserialize;
 
-use super::values::Target;
 use crate::record::Detail;
 
 /// The newest supported version of the format. All older versions are supported.
@@ -252,10 +251,8 @@ impl TracedApplication {
         }
     }
 
-    /// The index of the flavour named by a target; `None` if the application does not have it, or the target is not a
-    /// flavour.
-    pub fn find_flavour(&self, target: &Target) -> Option<u32> {
-        let Target::Flavour(id) = target else { return None };
+    /// The index of the flavour with this id; `None` if the application does not have it.
+    pub fn find_flavour(&self, id: &Id) -> Option<u32> {
         self.flavours.iter().position(|flavour| flavour.id.id() == id).map(|place| place as u32)
     }
 

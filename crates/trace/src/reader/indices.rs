@@ -2,8 +2,8 @@
 
 use super::header::Header;
 use super::record::TraceRecord;
-use super::values::{FactsAndDecision, Neighbour, Outcome, Proposal, Solution, Target};
 use crate::live::{Cause, LiveEvent, NodeState};
+use crate::record::{FactsAndDecision, Neighbour, Outcome, Proposal, Solution, Target};
 
 /// Why a record cannot be used: an index is out of range.
 type Fault = Result<(), String>;

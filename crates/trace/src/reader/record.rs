@@ -6,11 +6,9 @@ use mario_domain::InstanceId;
 use serde::Deserialize;
 
 use super::rule::RuleName;
-use super::values::{
-    Cause, Evaluation, Outcome, OutcomeCounts, OwnerAct, OwnerCounts, Placed, PlacementValue, Search, Totals, Wakings,
-    Woken,
-};
+use super::values::{Evaluation, OutcomeCounts, OwnerCounts, Placed, PlacementValue, Search, Totals, Wakings, Woken};
 use crate::live::LiveEvent;
+use crate::record::{Cause, Outcome, OwnerAct};
 
 /// One line after the header. Nodes, applications, policies and users are indices into the tables of the header.
 #[derive(Clone, PartialEq, Debug)]

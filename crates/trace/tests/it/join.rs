@@ -116,7 +116,7 @@ fn a_malformed_part_is_rejected_with_its_line() {
     let mut bad = Files::new(&[
         ("empty", String::new()),
         ("text", "hello\n".to_owned()),
-        ("newer", header("a", "b").replace("_part\":1", "_part\":4")),
+        ("newer", header("a", "b").replace("_part\":1", "_part\":5")),
         ("wrong", header("a", "b") + "[[1,0],1,{\"owns\":{}}]\n"),
         ("unknown", header("a", "b") + &format!("[[1,0],1,{}]\n", own(1, "\"deployed\""))),
     ]);
@@ -127,7 +127,7 @@ fn a_malformed_part_is_rejected_with_its_line() {
     };
     assert!(matches!(problem(&[&["empty"]]), (_, JoinProblem::NotAPart)));
     assert!(matches!(problem(&[&["text"]]), (1, JoinProblem::NotAPart)));
-    assert!(matches!(problem(&[&["newer"]]), (1, JoinProblem::Version(4))));
+    assert!(matches!(problem(&[&["newer"]]), (1, JoinProblem::Version(5))));
     assert!(matches!(problem(&[&["wrong"]]), (2, JoinProblem::Record(_))));
     // The record refers to an application that the part does not describe.
     assert!(matches!(problem(&[&["unknown"]]), (2, JoinProblem::Record(_))));

@@ -5,17 +5,16 @@
 mod join;
 mod reading;
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 
 use mario_domain::{
     AgentOperation, Application, ApplicationId, Capacity, Duration, Hardware, Id, Inhibition, InstanceId, NodeId,
-    Quantity, Rule, Time, Verdict,
+    Quantity, Rule, Time,
 };
 use mario_trace::{
-    ApplicationRef, Cause, Deployed, Detail, Evaluation, FactsAndDecision, Header, HeaderApplication, HeaderNode,
-    HeaderPolicy, HeaderUser, Judged, NodeRef, PlacementValue, PolicyRef, Regret, RequestsSeen, Solution, Target,
-    TraceWriter, UserRef, UserResults, Version,
+    ApplicationRef, Cause, Detail, Evaluation, FactsAndDecision, Header, HeaderApplication, HeaderNode, HeaderPolicy,
+    HeaderUser, Neighbour, NodeRef, Outcome, PlacementValue, PolicyRef, Proposal, Regret, RequestFact, Solution,
+    Target, TraceWriter, UserRef, UserResults, Verdict, Version,
 };
 
 const APPLICATION: ApplicationRef = ApplicationRef(0);
@@ -92,22 +91,23 @@ fn written(detail: Detail, write: impl FnOnce(&mut TraceWriter<Vec<u8>>)) -> Vec
     String::from_utf8(bytes).expect("text").lines().map(str::to_owned).collect()
 }
 
+fn proposal(operation: AgentOperation, target: Target<NodeRef>) -> Proposal<Target<NodeRef>> {
+    Proposal { operation, target }
+}
+
 /// Records an evaluation of instance 5 on the second node.
 fn evaluate(writer: &mut TraceWriter<Vec<u8>>, time: Time, is_same: bool) {
     let instance = InstanceId::number(5);
     let free = Capacity::units(1);
     let evaluation =
         Evaluation { instance: &instance, application: APPLICATION, node: NODES[1], free, rate: 2.5, max_rate: None };
-    let nowhere = node("nowhere");
+    let nowhere = Id::name("nowhere").expect("a name");
     let decided = (!is_same).then(|| FactsAndDecision {
-        requests: [
-            RequestsSeen { neighbour: None, rate: 2.0, latency: 0.0 },
-            RequestsSeen { neighbour: Some(NODES[0]), rate: 0.5, latency: 3.0 },
-        ],
-        inhibited: [(AgentOperation::Migrate, Target::Unknown(Cow::Borrowed(&nowhere)))],
+        requests: [RequestFact::new(Neighbour::Own, 2.0, 0.0), RequestFact::new(Neighbour::Node(NODES[0]), 0.5, 3.0)],
+        inhibited: [proposal(AgentOperation::Migrate, Target::Unknown(nowhere))],
         solutions: [
-            Solution::Proposal { operation: AgentOperation::Replicate, target: Target::Own, clause: 1 },
-            Solution::Invalid { fault: "no", clause: 2 },
+            Solution::Proposal { proposal: proposal(AgentOperation::Replicate, Target::Own), clause: 1 },
+            Solution::Invalid { why: "no".to_owned(), clause: 2 },
         ],
         ending: None,
         random: Some(9),
@@ -144,14 +144,12 @@ fn a_full_trace_has_every_record_in_the_documented_form() {
         evaluate(writer, Time::at(10.0), false);
         evaluate(writer, Time::at(20.5), true);
         writer.cycle(Time::at(30.0), |cycle| {
-            cycle.nop(&instance);
-            let (operation, target) = (AgentOperation::Replicate, Target::Own);
-            let created = Some(InstanceId::number(6));
-            cycle.judged(&Judged { instance: &instance, operation, target, verdict: &Verdict::Accepted, created });
-            let (operation, target) = (AgentOperation::Migrate, Target::Node(NODES[0]));
-            cycle.judged(&Judged { instance: &instance, operation, target, verdict: &full, created: None });
-            let (node, policy) = (NODES[1], PolicyRef(0));
-            cycle.deployed(&Deployed { application: APPLICATION, node, policy, verdict: &leaving, created: None });
+            let judged = |proposal, verdict| Outcome::Judged { instance: instance.clone(), proposal, verdict };
+            cycle.outcome(&Outcome::Nop(instance.clone()));
+            let accepted = Verdict::Accepted(Some(InstanceId::number(6)));
+            cycle.outcome(&judged(proposal(AgentOperation::Replicate, Target::Own), accepted));
+            cycle.outcome(&judged(proposal(AgentOperation::Migrate, Target::Node(NODES[0])), full));
+            cycle.outcome(&Outcome::Deploy { node: NODES[1], application: 0, policy: None, verdict: leaving });
         });
         writer.regret(Time::at(30.0), &Regret { search: "exact", users: 2, actual: value(1), best: value(2) });
         writer.node_leaving(Time::at(31.0), NODES[1]);
