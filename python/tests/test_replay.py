@@ -45,9 +45,7 @@ def test_a_trace_without_its_directory_has_an_inexact_snapshot(recorded, tmp_pat
 
 
 def test_a_replay_is_that_of_the_command_line(recorded, command, tmp_path):
-    printed = command(
-        "replay", recorded.directory, "--until", 2000, "--policy", "never-move", "--out", tmp_path / "typed"
-    )
+    printed = command("replay", recorded.directory, "--until", 2000, "--policy", "never-move", "--out", tmp_path / "typed")
     replay = mario.replay(recorded, until=2000, policy="never-move", out=tmp_path / "called")
     assert str(replay) == printed and replay.snapshot.is_exact
     for path in (tmp_path / "typed").iterdir():
