@@ -122,7 +122,7 @@ pub struct PartEvaluation {
     /// Why the evaluation was stopped; `None` if it was complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<String>,
-    /// The random number drawn for the evaluation; `None` if the policy uses no randomness.
+    /// The random number drawn for the evaluation; `None` if none was drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub random: Option<u32>,
 }
