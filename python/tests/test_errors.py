@@ -91,7 +91,7 @@ def test_a_policy_that_raises_in_prolog_is_reported_as_by_the_command_line(comma
         (lambda: mario.Policy.open("latency-aware").decide({}), mario.InputError, "cannot tell for which instance"),
         (lambda: mario.compare("paper", ["latency-aware"]), mario.InputError, "nothing to be compared with"),
         (lambda: mario.compare("paper", "latency-aware"), TypeError, "`policies` is a list"),
-        (lambda: mario.compare("paper", ["never-move"] * 2), mario.InputError, "is there twice"),
+        (lambda: mario.compare("paper", ["never-move"] * 2), mario.InputError, "is named twice"),
         (
             lambda: mario.compare("paper", ["never-move", "cells"], seeds=0),
             ValueError,
@@ -103,7 +103,7 @@ def test_a_policy_that_raises_in_prolog_is_reported_as_by_the_command_line(comma
         (
             lambda: mario.sweep("paper", {"workload.period": [20]}, ["cells"], shard="1/8"),
             mario.InputError,
-            "kept nowhere",
+            "would not be stored",
         ),
         (lambda: mario.sweep("paper", {"seed": [1]}, ["cells"]), mario.InputError, "seed"),
         (lambda: mario.Run("nowhere"), mario.InputError, "`nowhere` holds no run"),

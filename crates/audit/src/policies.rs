@@ -29,7 +29,7 @@ fn resolver(policy: &TracedPolicy) -> Box<dyn Resolver> {
 }
 
 /// Compiles an agent policy, with the header's budget for one decision. The allowance limits what the directives of its
-/// text may consume. Errors are in words.
+/// text may consume. The error is a message for findings.
 pub(crate) fn of_agents(
     engine: &Engine,
     header: &Header,
@@ -47,7 +47,7 @@ pub(crate) fn of_agents(
 }
 
 /// Compiles the policy of a node manager, with the default budget for one answer. The allowance limits what the
-/// directives of its text may consume. Errors are in words.
+/// directives of its text may consume. The error is a message for findings.
 pub(crate) fn of_managers(engine: &Engine, policy: &TracedPolicy, allowance: &Allowance) -> Result<Acceptance, String> {
     let (name, text, files) = parts(policy)?;
     let budget = PolicySettings::default().budget;

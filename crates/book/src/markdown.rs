@@ -46,8 +46,8 @@ pub fn links(text: &str) -> Vec<Link> {
     links
 }
 
-/// The anchors of a page: one for each heading. If it equals an earlier one, the lowest number from 1 that makes it
-/// unique is appended.
+/// The anchors of a page, one for each heading, in order. An anchor that equals an earlier one gets a suffix: `-1`, or
+/// the next number that makes it unique.
 pub fn anchors(text: &str) -> Vec<String> {
     let mut anchors: Vec<String> = Vec::new();
     let mut heading = None;

@@ -65,7 +65,7 @@ pub use fact::{Fact, FactValue};
 pub use hardware::{Capacity, Hardware, HardwareKind};
 pub use id::{AgentId, ApplicationId, FlavourId, Id, IdError, InstanceId, Name, NodeId, OwnerId, SELF};
 pub use infrastructure::{Instance, Node, NodeError};
-pub use mixing::{Fnv1a, mixed};
+pub use mixing::{Fnv1a, RANDOM_NUMBERS, mixed};
 pub use models::{Intensity, Models};
 pub use operation::{AgentOperation, InstanceEffect, Operation, OperationName, Target};
 pub use predicate::{

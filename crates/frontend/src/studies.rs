@@ -58,12 +58,12 @@ impl Study {
         progress: &mut dyn FnMut(usize, usize) -> bool,
     ) -> Result<Results, Failure> {
         if let Some(twice) = repeated(&self.policies) {
-            let diagnostic = Diagnostic::error(format!("the policy `{twice}` is there twice"));
+            let diagnostic = Diagnostic::error(format!("the policy `{twice}` is named twice"));
             return Err(Failure::input(diagnostic.hint("name each policy once")));
         }
         let names: Vec<String> = self.metrics.iter().map(|metric| metric.name.clone()).collect();
         if let Some(twice) = repeated(&names) {
-            let diagnostic = Diagnostic::error(format!("the metric `{twice}` is there twice"));
+            let diagnostic = Diagnostic::error(format!("two metrics have the name `{twice}`"));
             return Err(Failure::input(diagnostic.hint("give each metric a name of its own")));
         }
         let plan = StudyPlan {
@@ -188,8 +188,8 @@ pub fn check_shard(shard: Shard, out: Option<&Path>) -> Result<(), Failure> {
     if shard.of == 1 || out.is_some() {
         return Ok(());
     }
-    let title = "a part of a sweep is made for the others to join it, and this one is kept nowhere";
-    Err(Failure::input(Diagnostic::error(title).hint("say where with `--out DIR`; `mario merge` joins the parts")))
+    let title = "the results of this part would not be stored, and could not be joined with those of the others";
+    Err(Failure::input(Diagnostic::error(title).hint("store them with `--out DIR`; `mario merge` joins the parts")))
 }
 
 /// Stores the result of a comparison beside its runs.

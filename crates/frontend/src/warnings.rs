@@ -58,8 +58,8 @@ fn overload(run: &Stored) -> Option<Diagnostic> {
         "overload: {waiting} of {} client requests still wait for instances or links at the end of the run",
         summary.emitted
     );
-    let hint = "the response times are those of served requests; rates estimate them under overload, and \
-                `network.fidelity = \"messages\"` simulates every request";
+    let hint = "the response times are those of served requests only, and estimated under overload; \
+                set `network.fidelity = \"messages\"` to simulate every request";
     Some(Diagnostic::warning(title).hint(hint))
 }
 
@@ -76,7 +76,7 @@ fn absences(run: &Stored) -> Vec<Diagnostic> {
         );
         Diagnostic::warning(title)
             .hint(format!("`anchor = true` in the [[application]] `{id}`: its policy cannot undeploy the instance that operators deploy"))
-            .hint("`delay = 1000` in [redeploy]: operators deploy an application again that long after its last instance is gone")
+            .hint("`delay = 1000` in [redeploy]: operators deploy an application again 1000 ms after its last instance is gone")
     };
     lost.map(warning).collect()
 }

@@ -433,7 +433,7 @@ fn shape(document: &[u8]) -> u32 {
 /// Converts the facts of a file to facts about a subject.
 pub(crate) fn facts(subject: &Id, written: &BTreeMap<String, PlainValue>) -> Result<Vec<Fact>, LiveError> {
     let fact = |(key, value): (&String, &PlainValue)| {
-        let wrong = |error| LiveError::new(format!("the fact `{key}` cannot be used")).caused_by(error);
+        let wrong = |error| LiveError::new(format!("the value of the fact `{key}` is invalid")).caused_by(error);
         let value = match value {
             PlainValue::Integer(number) => FactValue::Id(Id::number(*number)),
             PlainValue::Number(number) if number.is_finite() => FactValue::Number(*number),

@@ -233,7 +233,7 @@ impl DiskJournal {
 fn failed(error: AnyError) -> LiveError {
     LiveError::new("cannot write to the journal")
         .caused_by(error)
-        .hint("nothing new is promised until it can be written: see that the disk has room and works")
+        .hint("no new instance is accepted until it can be written: make sure that the disk has free space and works")
 }
 
 fn builder() -> redb::Builder {

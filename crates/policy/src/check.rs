@@ -225,6 +225,7 @@ fn no_operation(loaded: &Loaded, name: &str) -> Result<Finding, PolicyError> {
     let first: Option<&Place> = places.find(|place| place.source_name() == name);
     let first = first.ok_or_else(|| PolicyError::NoOperation { name: name.to_owned() })?;
     let message = "this text has no clause of operation/3, so it proposes nothing";
-    let hint = "a policy says `operation(Operation, Instance, Target) :- …`; a library for policies may allow this";
+    let hint = "add a clause `operation(Operation, Instance, Target) :- …`; a library allows this with \
+                `% mario: allow no-operation, REASON`";
     Ok(Finding::new(FindingKind::NoOperation, first.clone(), message).hint(hint))
 }

@@ -432,8 +432,9 @@ impl Explainer {
         found
     }
 
-    /// What an evaluation reads that could make the clause propose the operation: what the clause reads, or, if an
-    /// earlier clause keeps it from being tried, what all clauses read.
+    /// The facts whose change may make the policy propose the operation of `miss`: those that its clause reads. If the
+    /// clause alone already proposes it, so that an earlier clause prevents it, or if the clauses can affect one another:
+    /// those that the whole policy reads.
     fn reads(&mut self, miss: &Miss<'_>, facts: &KnowledgeBase) -> Reads {
         if self.policy.outside().is_some() {
             return Reads::everything();

@@ -304,9 +304,9 @@ impl std::fmt::Display for AnimationError {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             AnimationError::Read(error) => error.fmt(formatter),
-            AnimationError::Instances(0) => formatter.write_str("the trace tells of no single instance"),
+            AnimationError::Instances(0) => formatter.write_str("the trace has no single instances"),
             AnimationError::Instances(count) => {
-                write!(formatter, "there were {count} instances, and {INSTANCES_MAX} is the most that can be followed")
+                write!(formatter, "it has {count} instances, and an animation shows at most {INSTANCES_MAX}")
             }
         }
     }

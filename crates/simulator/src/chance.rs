@@ -1,15 +1,12 @@
 //! Random numbers for agents whose policy uses randomness.
 
 use crate::population::AgentIndex;
-use mario_domain::mixed;
+use mario_domain::{RANDOM_NUMBERS, mixed};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 /// Separates the random numbers of this module from other uses of the same seed.
 const STREAM: u64 = 0x6365_6c6c_6368_616e;
-
-/// Exclusive upper bound of the numbers drawn.
-const BELOW: u32 = 1_000_000;
 
 /// The random number for one evaluation of an agent: an integer from 0 to 999,999. It is a function of the arguments
 /// alone, so it does not depend on the evaluation order or on the number of threads.
@@ -19,7 +16,7 @@ pub(crate) fn drawn(seed: u64, agent: AgentIndex, evaluation: u32) -> u32 {
     let mut bytes = [0; 16];
     bytes[..8].copy_from_slice(&mixed(state[0] ^ state[1]).to_le_bytes());
     bytes[8..].copy_from_slice(&mixed(state[1].wrapping_add(state[0])).to_le_bytes());
-    Pcg64Mcg::from_seed(bytes).random_range(0..BELOW)
+    Pcg64Mcg::from_seed(bytes).random_range(0..RANDOM_NUMBERS)
 }
 
 #[cfg(test)]
@@ -31,8 +28,8 @@ mod tests {
         let share_below = |numbers: &mut dyn Iterator<Item = u32>| {
             let (mut below, mut count) = (0, 0);
             for number in numbers {
-                assert!(number < BELOW);
-                below += u32::from(number < BELOW / 5);
+                assert!(number < RANDOM_NUMBERS);
+                below += u32::from(number < RANDOM_NUMBERS / 5);
                 count += 1;
             }
             f64::from(below) / f64::from(count)

@@ -240,8 +240,8 @@ enum Event {
     Handling,
     /// An instance has finished a client request, or has finished starting after it woke.
     ServiceEnd(AgentIndex),
-    /// The requests routed to a sleeping instance at some rate add up to the first whole request. Ignored if the rate
-    /// has changed since, or if the instance has woken, moved or ended.
+    /// The first request reaches a sleeping instance, if traffic is modelled as rates: the requests routed to it add up
+    /// to one. Ignored if the rate has changed since, or if the instance has woken, moved or ended.
     Request(AgentIndex),
     /// The service of a client request, or a call made for it, has finished.
     Answer(PendingIndex),

@@ -264,7 +264,7 @@ impl Summary {
     /// Writes `summary.json` in the directory of the run.
     pub fn save(&self, directory: &Path) -> Result<(), LiveError> {
         let mut text = serde_json::to_string_pretty(self)
-            .map_err(|error| LiveError::new("cannot write the summary down").caused_by(error))?;
+            .map_err(|error| LiveError::new("cannot encode `summary.json`").caused_by(error))?;
         text.push('\n');
         write(&directory.join("summary.json"), text.as_bytes())
     }

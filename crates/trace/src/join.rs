@@ -10,6 +10,10 @@
 //! departure, a confirmation for its arrival, and the end of a transfer for its confirmation.
 //!
 //! Records that contradict each other are not rejected here: they end up in the trace, and `mario_audit` reports them.
+//!
+//! Each pass reads the parts line by line, and holds one line of each node, of at most 64 MiB. Memory thus does not grow
+//! with the number of evaluations, but with the numbers of nodes, of instances that exist at a time, of descriptions of
+//! applications, and of transfers, whose ids are kept.
 
 mod clients;
 mod header;

@@ -41,7 +41,7 @@ impl ExtraMeasure {
 /// The prefix of the names of user-defined metrics.
 pub const METRIC: &str = "metric/";
 
-/// The name of the number of client requests that were neither served nor lost by the end of the run.
+/// The name of the measure that counts the client requests that were neither served nor lost by the end of the run.
 pub const UNANSWERED: &str = "unanswered";
 
 const APPLICATION: &str = "application/";

@@ -18,7 +18,7 @@ impl Reproduction {
             self.experiment(one, &mut text);
         }
         let claims = self.claims();
-        let _ = writeln!(text, "What was claimed about behaviour");
+        let _ = writeln!(text, "Published claims about behaviour");
         for judged in &claims {
             let verdict = if judged.claim.holds { "holds        " } else { "does not hold" };
             let seeds =

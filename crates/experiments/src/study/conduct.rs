@@ -69,7 +69,7 @@ impl Conduct {
             (failed > 0).then(|| {
                 format!(
                     "with `{contender}`, {who} gave no answer {failed} of {asked} times: these results are not those of a working \
-                     policy; `mario run` with it tells the reason"
+                     policy; `mario run` with this policy shows the reason"
                 )
             })
         };
@@ -77,7 +77,9 @@ impl Conduct {
         let owners = told(self.failed_acceptances, self.acceptances, "the acceptance policy of a node");
         let silent = (self.runs > 0 && self.silent == self.runs).then(|| {
             let runs = if self.runs == 1 { "the run".to_owned() } else { format!("all {} runs", self.runs) };
-            format!("with `{contender}`, no agent proposed an operation in {runs}; `mario run` with it tells why")
+            format!(
+                "with `{contender}`, no agent proposed an operation in {runs}; `mario run` with this policy shows why"
+            )
         });
         let absent = self.absences.iter().map(|(application, Absences { runs, first, lost })| {
             format!(

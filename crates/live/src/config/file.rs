@@ -45,7 +45,7 @@ pub struct NodeFile {
     /// Periods and timeouts.
     #[serde(default)]
     pub timing: TimingFile,
-    /// How many connections the node serves at once.
+    /// The limits of connections to the node.
     #[serde(default)]
     pub limits: LimitsFile,
     /// How workloads are run.

@@ -9,7 +9,8 @@ use super::NodeConfig;
 use crate::admission::Admission;
 use crate::traffic::TrafficLimits;
 
-/// How many connections the node serves at once, so that no client can shut out others.
+/// The limits of connections to the node: how many it serves at once, and how long a client may take to send the head
+/// of a request. With them, no client can shut out others.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitsFile {

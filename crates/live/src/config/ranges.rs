@@ -23,7 +23,8 @@ pub(super) fn check_together(file: &NodeFile, source: &File, mistakes: &mut Vec<
     }
     if file.timing.reservation_ms < file.timing.prepare_ms {
         let message = "`reservation_ms` is shorter than `prepare_ms`";
-        let hint = "a target keeps a place at least as long as the source waits for it";
+        let hint =
+            "set it to at least `prepare_ms`: a target keeps a reservation while the source prepares the transfer";
         mistakes.push(source.mistake(&["timing".into(), "reservation_ms".into()], message).hint(hint));
     }
     if file.workloads.ports_max < file.workloads.ports_min {

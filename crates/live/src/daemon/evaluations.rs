@@ -52,7 +52,7 @@ impl Core {
             });
             let requests: Vec<RequestFact> = requests.collect();
             self.memory.observed(instance, &requests);
-            let random = Some(crate::random::number() as u32);
+            let random = Some(crate::random::drawn());
             self.handle(Input::Observed(Observation { instance: instance.clone(), requests, random }));
             // An agent in transfer does not evaluate: the knowledge of its last decision stays.
             if !self.node.is_frozen(instance) {

@@ -91,7 +91,7 @@ impl Core {
         let (instance, from, to) = match updated.last() {
             Some((instance, from, to, None)) => (instance.clone(), *from, *to),
             Some((instance, .., Some(inhibition))) => {
-                return Err(refusal(409, format!("instance {instance} stays as it is: {inhibition}")));
+                return Err(refusal(409, format!("instance {instance} was not changed: {inhibition}")));
             }
             None => return Err(refusal(500, "the node gave no verdict")),
         };

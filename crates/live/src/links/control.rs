@@ -231,13 +231,13 @@ async fn read<R: AsyncRead + Unpin>(
     }
     loop {
         if !links.is_current(neighbour, session) {
-            return "another connection took its place".to_owned();
+            return "another connection replaced this one".to_owned();
         }
         let count = tokio::select! {
             read = reader.read(&mut buffer) => match read {
-                Ok(0) => return "the neighbour closed it".to_owned(),
+                Ok(0) => return "the neighbour closed the connection".to_owned(),
                 Ok(count) => count,
-                Err(error) => return format!("it broke: {}", super::in_words(&error)),
+                Err(error) => return format!("the connection failed: {}", super::in_words(&error)),
             },
             _ = pings.tick() => {
                 if heard.elapsed() > silence {
@@ -408,7 +408,7 @@ pub(super) fn is_twin(own: &NodeId, neighbour: &NodeId) -> String {
 
 /// What a node that has two neighbours with one id says about the second one.
 pub(super) fn another(id: &NodeId) -> String {
-    format!("{}: one is connected, and this is another", two_nodes(id))
+    format!("{}: one is connected, and another one tried to connect", two_nodes(id))
 }
 
 /// A token bucket for received frames.

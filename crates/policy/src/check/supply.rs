@@ -69,7 +69,7 @@ fn lost_state(text: &Text<'_>, findings: &mut Vec<Finding>) {
         }
         let place: Place = exact_place(clause.place, call.tree);
         let message = format!(
-            "what this stores in `{stored}` is gone when the decision is made: each evaluation begins with the text as it was loaded"
+            "what this stores in `{stored}` is lost after the decision: each evaluation starts from the policy as it was loaded"
         );
         findings.push(Finding::new(FindingKind::LostState, place, message).hint(REMEMBERED));
     }

@@ -122,7 +122,7 @@ impl<'a> Reading<'a> {
             facts.push_tree(fact)?;
         }
         let instance = facts.find_instance(None).map_err(|error| {
-            FactProblem::new(tree, error.to_string()).hint("a test has one `serviceInstance/3` fact")
+            FactProblem::new(tree, error.to_string()).hint("give the test exactly one `serviceInstance/3` fact")
         })?;
         Ok(DecisionClaim { facts, instance, expected, rest })
     }

@@ -101,7 +101,7 @@ mod tests {
                 "expected a longitude from -180 to 180",
             ),
             ("user,step,latitude,longitude\n,0,1,2\n", "", "expected the id of a user"),
-            ("user,step,x,y\na,0,1,2\n", "user,step,x,y", "`x` and `y` are metres, and nothing says from where on"),
+            ("user,step,x,y\na,0,1,2\n", "user,step,x,y", "`x` and `y` are metres, and their origin is missing"),
             ("user;step;latitude;longitude\na;0;41,9;east\n", "east", "expected a longitude from -180 to 180"),
         ] {
             let error = read_positions(text.as_bytes(), None).expect_err(text);

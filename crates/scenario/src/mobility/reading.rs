@@ -235,9 +235,7 @@ impl fmt::Display for TrajectoryProblem {
                 write!(formatter, "expected {expected} fields, found {found}")
             }
             TrajectoryProblem::Expected(what) => write!(formatter, "expected {what}"),
-            TrajectoryProblem::NoOrigin => {
-                formatter.write_str("`x` and `y` are metres, and nothing says from where on")
-            }
+            TrajectoryProblem::NoOrigin => formatter.write_str("`x` and `y` are metres, and their origin is missing"),
             TrajectoryProblem::TooManySteps => write!(formatter, "a trace has at most {STEPS_MAX} steps"),
             TrajectoryProblem::Empty => formatter.write_str("the trace has no user"),
         }

@@ -69,8 +69,8 @@ impl Resolving<'_> {
         if inside == 0 && inside_exchanged * 2 > all {
             let at = [MOBILITY, "file".into()];
             let message = format!(
-                "latitude and longitude are exchanged in this file: none of its {all} positions is in what the topology \
-                 covers, and {inside_exchanged} would be the other way round"
+                "latitude and longitude are exchanged in this file: none of its {all} positions is in the area of the \
+                 topology, and {inside_exchanged} are with the two exchanged"
             );
             let remedy = match format {
                 MobilityFormat::Positions | MobilityFormat::Csv => {

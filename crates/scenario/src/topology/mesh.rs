@@ -77,7 +77,7 @@ impl Mesh {
     fn check(&self) -> Result<(), ShapeError> {
         let value = |what, expected| Err(ShapeError::Value { what, expected });
         if self.capacities.is_empty() {
-            return value("the list of capacities", "at least one long");
+            return value("the list of capacities", "not empty");
         }
         if let AccessPoints::Farthest(share) = self.access_points
             && !(0.0..=1.0).contains(&share)

@@ -53,8 +53,8 @@ pub(super) struct LinkPath<'a> {
 pub(super) struct PathDelay {
     /// The delay without queueing.
     pub(super) takes: Duration,
-    /// The integral over time, until now, of the total wait on the path. `CallFlow::complete` adds that of the time
-    /// that the calls of the instance take.
+    /// The integral over time, until now, of the total wait on the path. If the instance calls others,
+    /// `CallFlow::complete` adds the integral of the time that its calls take.
     pub(super) waited: f64,
     /// The number of links, or its mean over several paths.
     pub(super) hops: f64,

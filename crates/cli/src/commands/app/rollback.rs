@@ -88,7 +88,7 @@ fn unnamed(application: &str, known: &[Running<'_>]) -> LiveError {
     })
 }
 
-/// The versions that run, each with the number of its instances and the versions before it.
+/// The running versions as text, the newest first: each with the number of its instances, and the version before it.
 fn versions(known: &[Running<'_>]) -> String {
     let mut groups: BTreeMap<(u64, Option<u64>), usize> = BTreeMap::new();
     for one in known {

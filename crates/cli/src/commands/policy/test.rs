@@ -143,7 +143,7 @@ fn named_policy(table: &Path, name: &str) -> Result<PathBuf, Failure> {
     let path = directory(table).join(name);
     let found = path
         .canonicalize()
-        .map_err(|error| Failure::file(format!("cannot read `{}`, which the tests name", path.display()), &error))?;
+        .map_err(|error| Failure::file(format!("cannot read the policy `{}` of the tests", path.display()), &error))?;
     let is_below = |directory: &Path| directory.canonicalize().is_ok_and(|directory| found.starts_with(directory));
     let is_policy = found.extension().is_some_and(|extension| extension == "pl");
     if is_policy && (is_below(&directory(table)) || is_below(Path::new("."))) {

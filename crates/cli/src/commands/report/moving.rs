@@ -23,8 +23,8 @@ pub(super) fn write(runs: &[PathBuf], path: &Path, console: &Console) -> Result<
     let picture = animated_svg(reader).map_err(|error| match &error {
         AnimationError::Read(error) => refuse(&trace, error),
         AnimationError::Instances(_) => {
-            let diagnostic = Diagnostic::error(format!("there is no animation of `{}`", trace.display()));
-            Failure::input(diagnostic.caused_by(&error).hint("take a smaller run, with a trace of more than counts"))
+            let diagnostic = Diagnostic::error(format!("cannot animate `{}`", trace.display()));
+            Failure::input(diagnostic.caused_by(&error).hint("use a smaller run, stored without `--trace summary`"))
         }
     })?;
     super::write(path, picture.as_bytes())?;

@@ -185,7 +185,7 @@ fn metres(attribute: &Attribute, name: &'static str) -> Result<f64, GraphError> 
     /// A limit above the circumference of the earth.
     const METRES_MAX: f64 = 1e8;
     let value = attribute.number().filter(|value| value.abs() <= METRES_MAX);
-    value.ok_or_else(|| attribute.error(name, "a number of metres"))
+    value.ok_or_else(|| attribute.error(name, "a number of metres from -1e8 to 1e8"))
 }
 
 /// Converts an attribute without a defined meaning into a fact for policies; `None` for an empty name or text.

@@ -168,7 +168,7 @@ fn metres_of_nodes_are_relative_to_the_origin_and_facts_without_one() {
         ("x 1", "latitude and longitude go together: one is missing"),
         ("x 1 y 2 latitude 3 longitude 4", "latitude and longitude go together: one is missing"),
         ("x 1 y 9000000", "`x` and `y` lead off the map"),
-        ("x 1 y far", "`y` must be a number of metres"),
+        ("x 1 y far", "`y` must be a number of metres from -1e8 to 1e8"),
     ] {
         let text = format!("graph [ node [ id 1 {} ] ]", attributes.replace("far", "\"far\""));
         let error = read_graph(text.as_bytes(), Gml, &defaults).expect_err(attributes);
