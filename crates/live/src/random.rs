@@ -1,7 +1,6 @@
 //! Random bits from the system.
 
 use mario_domain::RANDOM_NUMBERS;
-
 use rustls::crypto::ring;
 
 /// 64 random bits.

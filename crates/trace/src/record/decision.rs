@@ -16,7 +16,7 @@ pub struct FactsAndDecision<R = Vec<RequestFact>, M = Vec<Proposal>, S = Vec<Sol
     pub solutions: S,
     /// Why the evaluation ended early, such as an exhausted budget; `None` if it was complete.
     pub ending: Option<String>,
-    /// The random number drawn for it, if its policy uses randomness.
+    /// The random number drawn for it; `None` if none was drawn.
     pub random: Option<u32>,
 }
 
