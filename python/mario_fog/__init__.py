@@ -10,6 +10,7 @@ from ._mario import Table, __version__, policy_names, preset_names
 from .errors import EnvironmentError, Error, InputError, Interrupted, PolicyWarning, ShardError
 from .facts import Facts
 from .policy import Decision, FunctionPolicy, Policy, policy
+from .replay import Replay, Snapshot, replay, snapshot
 from .run import Run, resume, run
 from .scenario import Scenario
 from .study import Comparison, Study, Sweep, compare, merge, sweep
@@ -25,9 +26,11 @@ __all__ = [
     "Interrupted",
     "Policy",
     "PolicyWarning",
+    "Replay",
     "Run",
     "Scenario",
     "ShardError",
+    "Snapshot",
     "Study",
     "Sweep",
     "Table",
@@ -37,7 +40,9 @@ __all__ = [
     "policy",
     "policy_names",
     "preset_names",
+    "replay",
     "resume",
     "run",
+    "snapshot",
     "sweep",
 ]

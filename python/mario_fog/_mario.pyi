@@ -5,6 +5,7 @@ from typing import Any
 __version__: str
 
 _Path = str | PathLike[str]
+_Snapshot = tuple[str, list[str], bool]
 _Told = tuple[str, str, str, str, int, list[str]]
 
 class ScenarioText:
@@ -100,6 +101,18 @@ def run(
 def resume(
     directory: _Path, *, threads: int, checkpoint_every: str, progress: Callable[[float, float], Any] | None
 ) -> list[str]: ...
+def snapshot(run: _Path, at: float) -> _Snapshot: ...
+def replay(
+    run: _Path,
+    until: float,
+    out: _Path,
+    *,
+    choices: Sequence[str],
+    files: Mapping[str, str],
+    functions: Mapping[str, Callable[..., Any]] | None,
+    force: bool,
+    progress: Callable[[float, float], Any] | None,
+) -> tuple[_Snapshot, str, str]: ...
 def study(
     scenario: ScenarioText,
     *,

@@ -7,10 +7,10 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from . import _mario
 from .arguments import THREADS_MAX, whole
@@ -18,6 +18,8 @@ from .errors import InputError
 from .policy import Choices, PolicyLike
 from .progress import Progress, ProgressLike
 from .scenario import ScenarioLike, Settings, overrides, scenario_of
+
+_Made = TypeVar("_Made")
 
 #: For each table of a run, the columns with texts and those with integers; all others are floating-point numbers.
 _TABLES: dict[str, tuple[list[str], list[str]]] = {
@@ -166,13 +168,10 @@ def run(
     given = scenario_of(scenario)
     choices = Choices()
     choices.choose(policy)
-    temporary = None
-    if out is None:
-        out = temporary = tempfile.mkdtemp(prefix="mario-")
-    directory = Path(out)
-    try:
+
+    def make(directory: Path) -> list[str]:
         with Progress(progress, "run", " time") as shown:
-            notes = _mario.run(
+            return _mario.run(
                 given._loaded,
                 directory,
                 overrides=[*given._overrides, *overrides(set)],
@@ -191,15 +190,31 @@ def run(
                 checkpoint_every=str(checkpoint_every),
                 progress=shown.function,
             )
+
+    made, notes = into_directory(out, make)
+    made.notes = notes
+    return made
+
+
+def into_directory(out: str | os.PathLike[str] | None, make: Callable[[Path], _Made]) -> tuple[Run, _Made]:
+    """Calls a function that stores a run in a directory, and returns the run with what the function returns.
+
+    Without ``out``, the directory is temporary, and removed with the run.
+    """
+    temporary = None
+    if out is None:
+        out = temporary = tempfile.mkdtemp(prefix="mario-")
+    directory = Path(out)
+    try:
+        told = make(directory)
     except BaseException:
         if temporary is not None:
             shutil.rmtree(temporary, ignore_errors=True)
         raise
     made = Run(directory)
-    made.notes = notes
     if temporary is not None:
         weakref.finalize(made, shutil.rmtree, temporary, ignore_errors=True)
-    return made
+    return made, told
 
 
 def resume(

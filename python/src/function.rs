@@ -19,7 +19,8 @@ use crate::facts::{dictionary, id};
 pub(crate) struct Raised(Arc<Mutex<Option<PyErr>>>);
 
 impl Raised {
-    fn keep(&self, error: PyErr) -> String {
+    /// Stores the exception, unless there is one already. Returns its text.
+    pub(crate) fn keep(&self, error: PyErr) -> String {
         let message = error.to_string();
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
         message

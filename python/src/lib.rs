@@ -1,7 +1,7 @@
 //! The module `mario_fog._mario`: the native part of the Python package `mario_fog`.
 //!
 //! Start at [`run::run`]: it runs a [`scenario::ScenarioText`] and stores the run in a directory, as `mario run` does.
-//! [`study`] makes many runs, [`policy`] evaluates one policy, [`table`] exports tables through the Arrow `PyCapsule`
+//! [`mod@replay`] continues a stored run under another policy, [`study`] makes many runs, [`policy`] evaluates one policy, [`table`] exports tables through the Arrow `PyCapsule`
 //! interface, and [`environment`] lets learning agents decide. The public classes are written in Python, in
 //! `python/mario_fog`; those here are thin wrappers.
 //!
@@ -27,6 +27,7 @@ mod policy;
 mod scenario;
 
 mod progress;
+mod replay;
 mod run;
 mod study;
 
@@ -47,6 +48,8 @@ fn _mario(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(facts::fact_predicates, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(run::resume, module)?)?;
+    module.add_function(wrap_pyfunction!(replay::snapshot, module)?)?;
+    module.add_function(wrap_pyfunction!(replay::replay, module)?)?;
     module.add_function(wrap_pyfunction!(study::study, module)?)?;
     module.add_function(wrap_pyfunction!(study::merge, module)?)?;
     Ok(())

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
+import pkgutil
 import re
 
+import mario_fog
 import pytest
 
 
 def blocks(text: str) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def test_the_examples_in_docstrings_are_true():
+    names = [module.name for module in pkgutil.iter_modules(mario_fog.__path__) if module.name != "environment"]
+    modules = [mario_fog, *(importlib.import_module(f"mario_fog.{name}") for name in names)]
+    found = [doctest.testmod(module) for module in modules]
+    assert sum(result.attempted for result in found) >= 10 and not any(result.failed for result in found)
 
 
 def test_the_page_about_python_runs_from_top_to_bottom(root, tmp_path, monkeypatch, capsys):
