@@ -1,4 +1,4 @@
-"""Exceptions, with the text and the positions that the command line shows."""
+"""Exceptions, with the text and the positions that the command line shows, and hints for Python."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Error(Exception):
-    """The base class of all failures. ``str(error)`` is what the command line prints.
+    """The base class of all failures. ``str(error)`` is what the command line prints, with hints for Python.
 
     ``diagnostics`` has a dictionary for each problem: ``title``, ``causes``, ``hints``, and for a problem in a text also
     ``file``, ``line`` and ``column``.

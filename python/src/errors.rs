@@ -1,10 +1,12 @@
 //! Failures as Python exceptions, with the text and the positions that the command line shows.
 
-use mario_diagnostics::{Diagnostic, Renderer};
-use mario_frontend::Failure;
+use mario_diagnostics::Renderer;
+use mario_frontend::{Diagnostic, Failure};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+
+use crate::hints::words;
 
 /// The Python module that defines the classes of exceptions.
 const CLASSES: &str = "mario_fog.errors";
@@ -28,7 +30,7 @@ pub(crate) fn exception(py: Python<'_>, failure: &Failure) -> PyErr {
 /// Diagnostics as the command line prints them, without colour.
 pub(crate) fn text(diagnostics: &[Diagnostic]) -> String {
     let renderer = Renderer::plain();
-    let texts: Vec<String> = diagnostics.iter().map(|diagnostic| renderer.render(diagnostic)).collect();
+    let texts: Vec<String> = diagnostics.iter().map(|diagnostic| renderer.render(&diagnostic.worded(words))).collect();
     texts.concat().trim_end().to_owned()
 }
 
@@ -39,7 +41,7 @@ fn places<'py>(py: Python<'py>, diagnostics: &[Diagnostic]) -> PyResult<Bound<'p
         let one = PyDict::new(py);
         one.set_item("title", &diagnostic.title)?;
         one.set_item("causes", &diagnostic.causes)?;
-        one.set_item("hints", &diagnostic.hints)?;
+        one.set_item("hints", diagnostic.hints.iter().map(words).collect::<Vec<_>>())?;
         if let Some((file, line, column)) = diagnostic.place() {
             one.set_item("file", file)?;
             one.set_item("line", line)?;

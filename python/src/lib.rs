@@ -11,8 +11,8 @@
 //! **Invariant:** the GIL is released while a simulation runs, except to convert facts, to call Python functions, and
 //! to poll for signals.
 //!
-//! **Invariant:** a failure of the front end is an exception with the text that the command line prints. Wrong
-//! arguments are a `ValueError` or a `TypeError`.
+//! **Invariant:** a failure of the front end is an exception with the text that the command line prints, except that
+//! [`hints`] name functions and keyword arguments of the package. Wrong arguments are a `ValueError` or a `TypeError`.
 //!
 //! Not here: what the package offers to its users (`python/mario_fog/__init__.py`).
 
@@ -20,6 +20,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "Python hands arguments over by value")]
 
 mod errors;
+mod hints;
 
 mod facts;
 mod function;
@@ -46,6 +47,7 @@ fn _mario(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(policy::policy_names, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::preset_names, module)?)?;
     module.add_function(wrap_pyfunction!(facts::fact_predicates, module)?)?;
+    module.add_function(wrap_pyfunction!(hints::hints, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(run::resume, module)?)?;
     module.add_function(wrap_pyfunction!(replay::snapshot, module)?)?;

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use mario_diagnostics::Diagnostic;
 use mario_domain::Time;
+use mario_frontend::Diagnostic;
 use mario_frontend::run::{Observer, Start};
 use mario_frontend::warnings::notes;
 use mario_scenario::Resolved;

@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mario_diagnostics::Diagnostic;
 use mario_experiments::comparison::Comparison;
 use mario_experiments::metric::Metric;
 use mario_experiments::study::{Results, Shard};
 use mario_experiments::sweep;
+use mario_frontend::Diagnostic;
 use mario_frontend::Failure;
 use mario_frontend::scenarios::Choices;
 use mario_frontend::studies::{
-    Study, check_compared, check_figures, check_outcomes, check_shard, comparison_json, join, keep_comparison,
-    keep_sweep, read_shard, variants,
+    Study, check_figures, check_outcomes, check_shard, comparison_json, join, keep_comparison, keep_sweep, read_shard,
+    variants,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -95,6 +95,16 @@ pub(crate) fn study(
         (Err(failure), None) => Err(exception(py, &failure)),
         (Ok((told, warnings)), None) => warn(py, &warnings).map(|()| told),
     }
+}
+
+/// Rejects a comparison of fewer than two policies.
+fn check_compared(policies: &[String]) -> Result<(), Failure> {
+    let title = match policies.len() {
+        0 => "there is nothing to compare: `policies` is empty",
+        1 => "one policy has nothing to be compared with",
+        _ => return Ok(()),
+    };
+    Err(Failure::input(Diagnostic::error(title).hint("name at least two in `policies`")))
 }
 
 /// Merges the runs in directories, and stores them in `out` if that is given.

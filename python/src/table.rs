@@ -8,7 +8,7 @@ use arrow_data::ArrayData;
 use arrow_data::ffi::FFI_ArrowArray;
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field, Fields};
-use mario_diagnostics::Diagnostic;
+use mario_frontend::Diagnostic;
 use mario_frontend::Failure;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

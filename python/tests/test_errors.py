@@ -1,13 +1,16 @@
-"""Bad input raises an exception that says what and where, with the text of the command line, and loses no results."""
+"""Bad input raises an exception that says what and where, as the command line does, and loses no results."""
 
 from __future__ import annotations
 
+import inspect
 import math
 import pickle
+import re
 
 import mario_fog as mario
 import pytest
 from conftest import SHORT
+from mario_fog import _mario
 
 
 def same_text(error: BaseException, printed: str) -> None:
@@ -246,3 +249,51 @@ def test_odd_graphs_raise_exceptions_that_say_what(change, exception, words):
     assert words in str(caught.value), caught.value
     with pytest.raises(TypeError, match="a graph of networkx is wanted"):
         mario.Scenario.from_networkx(3)
+
+
+def public_functions() -> dict[str, set[str]]:
+    """The public functions and methods of the package, and the names of their arguments."""
+    functions = {name: getattr(mario, name) for name in mario.__all__ if inspect.isroutine(getattr(mario, name))}
+    for name in ("Policy", "Run", "Scenario"):
+        functions[name] = getattr(mario, name)
+        functions |= {f"{name}.{key}": value for key, value in inspect.getmembers(getattr(mario, name), inspect.isroutine)}
+    known = {}
+    for name, function in functions.items():
+        try:
+            known[name] = set(inspect.signature(function).parameters)
+        except ValueError:
+            known[name] = set()
+    return known
+
+
+@pytest.mark.parametrize(("kind", "text"), _mario.hints())
+def test_hints_name_functions_and_arguments_of_the_package(kind, text):
+    functions = public_functions()
+    arguments = set().union(*functions.values())
+    here, _, typed = text.partition("on the command line")
+    assert "--" not in here and "`mario " not in here and "mario run" not in text, f"{kind}: {text}"
+    assert not typed or re.search(r"(`|: )mario [a-z]", typed), f"{kind}: {text}"
+    for name in re.findall(r"`mario\.([A-Za-z_.]+)", text):
+        assert name in functions, f"{kind} names mario.{name}: {text}"
+    for name in re.findall(r"([a-z_]+)=", here):
+        assert name in arguments, f"{kind} names {name}=: {text}"
+
+
+def test_each_hint_has_words_of_its_own():
+    texts = [text for _, text in _mario.hints()]
+    assert len(texts) >= 30 and len(set(texts)) == len(texts)
+    assert "resume it: `mario.resume('runs/paper 1')`" in texts
+
+
+def test_an_interrupted_run_says_how_to_resume_it_from_python(tmp_path):
+    def stop(done: float, total: float) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(mario.Interrupted) as caught:
+        mario.run("paper", set={"duration": 4_000_000}, out=tmp_path / "run", progress=stop)
+    assert f"hint: resume it: `mario.resume('{tmp_path / 'run'}')`" in str(caught.value)
+    mario.run("paper", set=SHORT, out=tmp_path / "other")
+    with pytest.raises(mario.InputError, match="replace the run in it with `force=True`"):
+        mario.run("paper", set=SHORT, out=tmp_path / "other")
+    with pytest.raises(mario.InputError, match=r"`mario\.Run\('.*'\)` opens it"):
+        mario.resume(tmp_path / "other")

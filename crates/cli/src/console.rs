@@ -7,9 +7,11 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use clap::builder::StyledStr;
-use mario_diagnostics::{Diagnostic, Renderer, Severity};
+use mario_diagnostics::{Renderer, Severity};
 use mario_domain::Time;
+use mario_frontend::Diagnostic;
 
+use crate::hints::words;
 use crate::{Colour, Failure, OutputArguments};
 
 /// How many problems [`Console::show`] shows at most in one call; the others are counted.
@@ -144,7 +146,7 @@ impl Console {
     /// Writes a diagnostic to standard output, because it is the result of a command.
     pub fn write_diagnostic(&self, diagnostic: &Diagnostic) -> Result<(), Failure> {
         let renderer = if self.colours_stdout { Renderer::coloured() } else { Renderer::plain() };
-        self.write_data(|stdout| stdout.write_all(renderer.render(diagnostic).as_bytes()))
+        self.write_data(|stdout| stdout.write_all(renderer.render(&diagnostic.worded(words)).as_bytes()))
     }
 
     /// Prints a message on standard error, unless `--quiet`.
@@ -190,7 +192,8 @@ impl Console {
             let title = format!("{} more problems are not shown", left_out.len());
             Diagnostic { severity: *worst, ..Diagnostic::error(title).hint("mend those above first") }
         });
-        let rendered = self.renderer.render_all(shown.into_iter().chain(&left_out));
+        let worded: Vec<_> = shown.into_iter().chain(&left_out).map(|diagnostic| diagnostic.worded(words)).collect();
+        let rendered = self.renderer.render_all(&worded);
         if !rendered.is_empty() {
             to_stderr(&rendered);
         }
@@ -374,7 +377,7 @@ mod tests {
         let environment = Environment { stderr_is_terminal: true, ..Environment::default() };
         let console = Console::new(&OutputArguments::default(), &environment);
         assert!(!console.colours_stdout);
-        let rendered = console.renderer.render(&Diagnostic::error("title"));
+        let rendered = console.renderer.render(&Diagnostic::error("title").worded(words));
         assert!(rendered.contains('\u{1b}'), "{rendered:?}");
     }
 

@@ -7,9 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
-use mario_diagnostics::Diagnostic;
 use mario_experiments::metric::Metric;
 use mario_experiments::study::{Results, Shard};
+use mario_frontend::Diagnostic;
 use mario_frontend::studies::Study;
 use mario_policy::PolicyFunctions;
 use mario_scenario::Document;

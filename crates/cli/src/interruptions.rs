@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use mario_diagnostics::Diagnostic;
+use mario_frontend::Diagnostic;
 #[cfg(unix)]
 use signal_hook::consts::{SIGHUP, SIGXCPU, SIGXFSZ};
 use signal_hook::consts::{SIGINT, SIGTERM};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mario_diagnostics::Diagnostic;
+use mario_frontend::Diagnostic;
 
 use crate::Failure;
 

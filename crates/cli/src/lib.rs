@@ -28,6 +28,7 @@ mod console;
 mod exit;
 mod experiments;
 mod groups;
+mod hints;
 mod interruptions;
 mod labels;
 mod live;

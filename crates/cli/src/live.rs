@@ -7,9 +7,10 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use clap::{Args, ValueEnum};
-use mario_diagnostics::{Diagnostic, printable_line};
+use mario_diagnostics::printable_line;
 use mario_domain::{ApplicationId, FlavourId, InstanceId, NodeId, Quantity};
 use mario_frontend::scenarios::mistakes;
+use mario_frontend::{Diagnostic, Hint};
 use mario_live::LiveError;
 use mario_live::api::{Capacity, Hardware, Received, RequestTarget, Spelled, Word};
 use mario_live::config::ConfigError;
@@ -196,7 +197,7 @@ pub(crate) fn failure(fault: &LiveError) -> Failure {
     if let Some(cause) = fault.source() {
         diagnostic = diagnostic.caused_by(cause);
     }
-    diagnostic.hints.extend(fault.help().map(str::to_owned));
+    diagnostic.hints.extend(fault.help().map(Hint::from));
     Failure::input(diagnostic)
 }
 

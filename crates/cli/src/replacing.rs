@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use mario_diagnostics::Diagnostic;
+use mario_frontend::Diagnostic;
 
 use crate::Failure;
 

@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 
 use mario_audit::reader as audit;
-use mario_diagnostics::Diagnostic;
+use mario_frontend::Diagnostic;
 use mario_frontend::traces::{self, ReadProgress, Reading};
 use mario_report::{EXPLAINING_INFERENCES_DEFAULT, Explained, Run};
 use mario_trace::reader::ReadError;

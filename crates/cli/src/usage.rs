@@ -4,7 +4,7 @@ use std::error::Error;
 use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use mario_diagnostics::Diagnostic;
+use mario_frontend::Diagnostic;
 
 use crate::{Console, Failure, Outcome};
 

@@ -60,8 +60,11 @@ pub struct Label {
 }
 
 /// One problem: what was attempted, where it failed, why, and what may help.
+///
+/// Hints are texts, or data that each front end words: [`Diagnostic::worded`] turns them into texts, which can be
+/// rendered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Diagnostic {
+pub struct Diagnostic<H = String> {
     /// The severity.
     pub severity: Severity,
     /// The problem in one line. For an error, usually the attempted action.
@@ -74,10 +77,10 @@ pub struct Diagnostic {
     /// Why it failed, outermost cause first.
     pub causes: Vec<String>,
     /// What the user can do about it.
-    pub hints: Vec<String>,
+    pub hints: Vec<H>,
 }
 
-impl Diagnostic {
+impl<H> Diagnostic<H> {
     /// An error with only a title so far.
     pub fn error(title: impl Into<String>) -> Self {
         Self::new(Severity::Error, title)
@@ -138,8 +141,20 @@ impl Diagnostic {
 
     /// Adds a hint for the user.
     #[must_use]
-    pub fn hint(mut self, text: impl Into<String>) -> Self {
-        self.hints.push(text.into());
+    pub fn hint(mut self, hint: impl Into<H>) -> Self {
+        self.hints.push(hint.into());
         self
+    }
+
+    /// The same problem with its hints as texts.
+    pub fn worded(&self, words: impl FnMut(&H) -> String) -> Diagnostic {
+        Diagnostic {
+            severity: self.severity,
+            title: self.title.clone(),
+            source: self.source.clone(),
+            labels: self.labels.clone(),
+            causes: self.causes.clone(),
+            hints: self.hints.iter().map(words).collect(),
+        }
     }
 }

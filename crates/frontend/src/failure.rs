@@ -2,7 +2,7 @@
 
 use std::io;
 
-use mario_diagnostics::Diagnostic;
+use crate::hints::Diagnostic;
 
 /// Why a command could not do its work.
 #[derive(Clone, Debug)]

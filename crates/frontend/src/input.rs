@@ -4,10 +4,11 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use mario_diagnostics::{Diagnostic, Source};
+use mario_diagnostics::Source;
 use mario_settings::did_you_mean;
 
 use crate::failure::Failure;
+use crate::hints::Diagnostic;
 
 /// The maximum size of a text, in bytes, so that a device or a disk image named by mistake does not fill the memory.
 pub const TEXT_SIZE_BYTES_MAX: usize = 64 << 20;

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use mario_diagnostics::Diagnostic;
 use mario_scenario::Document;
 use serde_json::Value;
 
 use crate::failure::Failure;
+use crate::hints::Diagnostic;
 use crate::scenarios::Disk;
 
 /// The scenario of a stored run.

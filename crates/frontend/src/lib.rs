@@ -4,17 +4,18 @@
 //! Start at [`scenarios::open`] and [`policy_texts::Text::find`], which turn a word or a path into a scenario or a
 //! policy, and at [`run()`], which runs a scenario and stores the run. For errors, start at [`Failure`]: the modules
 //! turn the errors of the libraries into diagnostics with positions and hints, so that both front ends report an error
-//! in the same words.
+//! alike. A [`Hint`] that names an option or a function is data, which each front end words.
 //!
 //! ```
 //! use std::path::Path;
 //!
 //! use mario_diagnostics::Renderer;
-//! use mario_frontend::{Failure, scenarios};
+//! use mario_frontend::{Failure, Hint, scenarios};
 //!
 //! let failure = scenarios::open(Path::new("papr")).expect_err("there is no such scenario");
 //! assert!(matches!(failure, Failure::Input(_)), "the input is at fault, and the exit code is 2");
-//! let text = Renderer::plain().render(&failure.diagnostics()[0]);
+//! let words = |hint: &Hint| if let Hint::Text(text) = hint { text.clone() } else { "see the manual".to_owned() };
+//! let text = Renderer::plain().render(&failure.diagnostics()[0].worded(words));
 //! assert!(text.starts_with("error: there is no scenario `papr`"), "{text}");
 //! assert!(text.contains("paper"), "it says what may have been meant: {text}");
 //! ```
@@ -32,6 +33,7 @@
 
 pub mod failure;
 pub mod gzip;
+pub mod hints;
 pub mod input;
 pub mod kept_scenario;
 
@@ -52,5 +54,6 @@ pub mod traces;
 pub mod warnings;
 
 pub use failure::Failure;
+pub use hints::{Diagnostic, Hint};
 pub use input::{TEXT_SIZE_BYTES_MAX, read_text};
 pub use run::run;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use mario_check::{Bounds, CheckReport, check};
-use mario_diagnostics::{Diagnostic, Source};
+use mario_diagnostics::Source;
 use mario_policy::{
     Acceptance, Constant, Decision, Ending, Explainer, FactsError, Finding, KnowledgeBase, Policy, PolicyError,
     PolicySettings, Solution, find_unknown_call, unknown_keys,
@@ -12,6 +12,7 @@ use mario_prolog::{Engine, Explanation, LoadError, Symbols};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
+use crate::hints::{Diagnostic, Hint};
 use crate::policy_texts::Text;
 use crate::problems::diagnostics;
 
@@ -61,11 +62,7 @@ fn policy_failure(error: &PolicyError, engine: &Engine, text: &Text, warnings: &
             let budget = PolicySettings::default().budget;
             let source = &text.source;
             let accepts = Acceptance::load(engine, &source.name, &source.text, Some(text.resolver()), budget).is_ok();
-            let hint = if accepts {
-                "this is the acceptance policy of a node's manager: `mario policy test` judges requests with it"
-            } else {
-                NO_OPERATION_HINT
-            };
+            let hint = if accepts { Hint::TestAcceptance } else { NO_OPERATION_HINT.into() };
             Failure::input(Diagnostic::from_error(error).hint(hint))
         }
         PolicyError::Halted { .. } => Failure::input(Diagnostic::from_error(error)),
@@ -87,9 +84,9 @@ pub fn find_instance(facts: &KnowledgeBase, named: Option<&str>, name: &str) -> 
             None => Diagnostic::error(format!("cannot tell for which instance of `{name}` to decide")),
         };
         let hint = if facts.instances().len() == 0 {
-            "say which instance the agent manages: `serviceInstance(Instance, Application, Node).`"
+            "say which instance the agent manages: `serviceInstance(Instance, Application, Node).`".into()
         } else {
-            "name one of them with `--instance`"
+            Hint::NameInstance
         };
         Failure::input(diagnostic.caused_by(&error).hint(hint))
     })
@@ -103,7 +100,7 @@ pub fn facts_failure(error: &FactsError, source: &Source, what: &str) -> Failure
             problem.span.clone(),
             problem.message.clone(),
         );
-        diagnostic.hints.extend(problem.hint.clone());
+        diagnostic.hints.extend(problem.hint.clone().map(Hint::Text));
         diagnostic
     });
     Failure::Input(diagnostics.collect())
@@ -117,7 +114,7 @@ pub fn undecided(ending: &Ending, policy_name: &str, text: Option<&Text>, engine
         Ending::Complete => return None,
         Ending::Exhausted(resource) => {
             diagnostic.causes.push(format!("it ran out of {resource}"));
-            diagnostic = diagnostic.hint("does it loop? `--budget` allows more inferences");
+            diagnostic = diagnostic.hint(Hint::RaiseBudget);
         }
         Ending::Exception(exception) => {
             diagnostic.causes.push(exception.message.clone());
@@ -125,7 +122,7 @@ pub fn undecided(ending: &Ending, policy_name: &str, text: Option<&Text>, engine
                 Some(place) => place(diagnostic),
                 None => {
                     diagnostic.causes.push(exception.term.clone());
-                    diagnostic.hints.extend(exception.hint.clone());
+                    diagnostic.hints.extend(exception.hint.clone().map(Hint::Text));
                     diagnostic
                 }
             };
@@ -148,7 +145,7 @@ fn unknown_call(
     Some(move |diagnostic: Diagnostic| {
         let source = Source::new(finding.place.source_name(), finding.place.source_text());
         let mut diagnostic = diagnostic.at(&source, finding.place.span.clone(), "");
-        diagnostic.hints.extend(finding.hint);
+        diagnostic.hints.extend(finding.hint.map(Hint::Text));
         diagnostic
     })
 }

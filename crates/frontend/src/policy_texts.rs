@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use mario_diagnostics::{Diagnostic, Source};
+use mario_diagnostics::Source;
 use mario_policy::PolicyText;
 use mario_prolog::{Directories, Resolver};
 use mario_scenario::{is_path, shipped_library, shipped_policy, shipped_tests};
 
 use crate::failure::Failure;
+use crate::hints::{Diagnostic, Hint};
 use crate::input::{directory, read_text};
 
 /// The text of a policy, and where to find the files that it loads.
@@ -43,8 +44,8 @@ impl Text {
         } else {
             shipped_policy(name).map_err(|mistake| {
                 let mut diagnostic = Diagnostic::error(mistake.message);
-                diagnostic.hints.extend(mistake.hint);
-                Failure::input(diagnostic.hint("`mario policy show` lists the policies that ship"))
+                diagnostic.hints.extend(mistake.hint.map(Hint::Text));
+                Failure::input(diagnostic.hint(Hint::ListPolicies))
             })?
         };
         let (name, text) = policy.main().unwrap_or_default();

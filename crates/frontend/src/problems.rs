@@ -1,7 +1,9 @@
 //! Converts problems in Prolog texts into diagnostics.
 
-use mario_diagnostics::{Diagnostic, Source};
+use mario_diagnostics::Source;
 use mario_prolog::{Problem, Severity};
+
+use crate::hints::{Diagnostic, Hint};
 
 /// Converts the problems of a loader into diagnostics. Diagnostics about the same file share its text.
 pub fn diagnostics(problems: &[Problem]) -> Vec<Diagnostic> {
@@ -22,7 +24,7 @@ pub fn diagnostics(problems: &[Problem]) -> Vec<Diagnostic> {
             ),
             Severity::Warning => Diagnostic::warning(problem.message.clone()).at(&source, problem.span.clone(), ""),
         };
-        diagnostic.hints.extend(problem.hint.clone());
+        diagnostic.hints.extend(problem.hint.clone().map(Hint::Text));
         diagnostics.push(diagnostic);
     }
     diagnostics

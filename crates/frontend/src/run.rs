@@ -8,7 +8,6 @@ mod checkpoints;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mario_diagnostics::Diagnostic;
 use mario_domain::Time;
 use mario_experiments::drive;
 use mario_experiments::figures::Measurements;
@@ -20,6 +19,7 @@ use mario_simulator::{
 
 use crate::checkpoint_interval::CheckpointInterval;
 use crate::failure::Failure;
+use crate::hints::{Diagnostic, Hint};
 use crate::result_directory::ResultDirectory;
 use crate::runs::{differs, keep_measures, not_kept, not_resumed, start_with};
 use crate::scenarios::failure;
@@ -182,7 +182,7 @@ pub(crate) fn store(mut new: NewRun<'_>, observer: &mut dyn Observer) -> Result<
     if new.keep.messages && scenario.network.fidelity == Fidelity::Flow {
         return Err(Failure::input(
             Diagnostic::error("there are no messages to keep: `network.fidelity` is `flow`")
-                .hint("omit --messages, or add --set network.fidelity=messages"),
+                .hint(Hint::SimulateMessages),
         ));
     }
     observer.resolved(&resolved);

@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::Path;
 
-use mario_diagnostics::Diagnostic;
 use mario_experiments::figures::{Measurements, from_trace};
 use mario_experiments::metric::{MetricCause, MetricError};
 use mario_experiments::runs::RunError;
@@ -14,6 +13,7 @@ use mario_scenario::Resolved;
 use mario_simulator::{FailedAcceptance, OutputError, PastError, ResumeError, RunOptions, Simulation, SimulationError};
 
 use crate::failure::Failure;
+use crate::hints::{Diagnostic, Hint};
 use crate::scenarios::{failure, located};
 use crate::studies::write_results;
 use crate::traces::cannot_read;
@@ -21,10 +21,9 @@ use crate::traces::cannot_read;
 /// The failure for a run that cannot be stored, with a remedy.
 pub fn not_kept(error: &OutputError) -> Failure {
     match error {
-        OutputError::Exists(_) => Failure::input(
-            Diagnostic::error(format!("cannot keep the run: {error}"))
-                .hint("name another directory, or replace the run in it with --force"),
-        ),
+        OutputError::Exists(_) => {
+            Failure::input(Diagnostic::error(format!("cannot keep the run: {error}")).hint(Hint::Replace))
+        }
         OutputError::Busy(_) => Failure::input(
             Diagnostic::error(format!("cannot keep the run: {error}"))
                 .hint("wait until it is complete, or name another directory"),
@@ -67,13 +66,13 @@ pub fn not_runnable(error: &SimulationError) -> Failure {
         SimulationError::TooLarge(_) => diagnostic = diagnostic.hint("choose `central-greedy`, or a smaller world"),
         SimulationError::NoRoom { failure: Some(failure), .. } => {
             diagnostic.causes.push(acceptance_cause(failure));
-            diagnostic.hints.extend(failure.hint.clone());
+            diagnostic.hints.extend(failure.hint.clone().map(Hint::Text));
         }
         SimulationError::NoRoom { failure: None, .. } => {
             diagnostic = diagnostic.hint("deploy it elsewhere, or later, or have the node take it");
         }
         SimulationError::NoFunction { .. } => {
-            diagnostic = diagnostic.hint("run it from Python, where the function is: `mario.run(…, policy=function)`");
+            diagnostic = diagnostic.hint(Hint::PassFunction);
         }
         SimulationError::Policy(_) | SimulationError::Acceptance(_) => {}
     }
@@ -83,48 +82,33 @@ pub fn not_runnable(error: &SimulationError) -> Failure {
     })
 }
 
-/// The command that resumes the run in a directory, quoted for a shell.
-pub fn resuming(directory: &Path) -> String {
-    format!("mario run --resume {}", quoted(directory))
-}
-
-/// A path quoted for a shell.
-pub fn quoted(path: &Path) -> String {
-    let shown = path.display().to_string();
-    let is_plain = shown.chars().all(|letter| letter.is_alphanumeric() || "/._-+~".contains(letter));
-    if is_plain { shown } else { format!("'{}'", shown.replace('\'', "'\\''")) }
-}
-
 /// The failure for a run that cannot be resumed, with a remedy.
 pub fn not_resumed(error: &ResumeError) -> Failure {
-    let again = "start the run again, with --force to replace what it left";
     let hint = match error {
-        ResumeError::NoRun(_) => "name a directory that `mario run` has made".to_owned(),
-        ResumeError::Complete(path) => {
-            format!("there is nothing to resume; `mario report {}` shows it", path.display())
-        }
-        ResumeError::Busy(_) => "wait for the process that runs it, or interrupt that first".to_owned(),
-        ResumeError::NoCheckpoint(_) => format!("{again}; --checkpoint-every says how often it is saved"),
-        ResumeError::Damaged(_) | ResumeError::Altered { .. } => format!("put the file back as it was, or {again}"),
-        ResumeError::Version { .. } => format!("resume it with the version of mario that wrote it, or {again}"),
-        ResumeError::Foreign { .. } => format!("resume it with the program that wrote it, or {again}"),
+        ResumeError::NoRun(_) => Hint::NameRun,
+        ResumeError::Complete(path) => Hint::ShowRun(path.clone()),
+        ResumeError::Busy(_) => "wait for the process that runs it, or interrupt that first".into(),
+        ResumeError::NoCheckpoint(_) => Hint::NoCheckpoint,
+        ResumeError::Damaged(_) | ResumeError::Altered { .. } => Hint::RestoreFile,
+        ResumeError::Version { .. } => Hint::SameVersion,
+        ResumeError::Foreign { .. } => Hint::SameProgram,
         ResumeError::Short { path, .. } => {
             let compressed = path.with_added_extension("gz");
             if compressed.exists() {
-                format!("decompress it first: gunzip {}", compressed.display())
+                format!("decompress it first: gunzip {}", compressed.display()).into()
             } else {
-                format!("put the file back as it was, or {again}")
+                Hint::RestoreFile
             }
         }
         ResumeError::File(path, cause) if cause.kind() == io::ErrorKind::NotFound => {
             let diagnostic = Diagnostic::error(format!("cannot resume the run: `{}` is gone", path.display()));
-            return Failure::input(diagnostic.hint(format!("put the file back as it was, or {again}")));
+            return Failure::input(diagnostic.hint(Hint::RestoreFile));
         }
         ResumeError::File(_, cause) => return Failure::file(format!("cannot resume the run: {error}"), cause),
         ResumeError::Contradictory { .. } => {
             let bug = "if the file was not changed, this is a bug in mario: please report it with the directory";
             let diagnostic = Diagnostic::error(format!("cannot resume the run: {error}"));
-            return Failure::input(diagnostic.hint(format!("put the file back as it was, or {again}")).hint(bug));
+            return Failure::input(diagnostic.hint(Hint::RestoreFile).hint(bug));
         }
         ResumeError::Simulation(error) => return not_runnable(error),
     };
@@ -164,13 +148,13 @@ pub fn run_failure(error: &RunError) -> Failure {
 
 fn metric_failure(error: &MetricError) -> Failure {
     let hint = match &error.cause {
-        MetricCause::Start(..) => "write `--metric NAME=COMMAND` with a program that is installed, or its path",
-        MetricCause::Timeout(_) => "give it more time with `--metric-timeout SECONDS`",
-        MetricCause::Stopped => "the same command computes it again",
-        MetricCause::Failed(..) => "the program gets the directory of a run as its last argument",
-        MetricCause::NotANumber(_) => "let the program print one finite number and nothing else",
-        MetricCause::Function(_) => "the function gets the run as its argument, and returns one number",
-        MetricCause::Keep(_) => "see that there is room for the directory of a run",
+        MetricCause::Start(..) => Hint::MetricProgram,
+        MetricCause::Timeout(_) => Hint::MetricTime,
+        MetricCause::Stopped => Hint::RepeatMetric,
+        MetricCause::Failed(..) => "the program gets the directory of a run as its last argument".into(),
+        MetricCause::NotANumber(_) => "let the program print one finite number and nothing else".into(),
+        MetricCause::Function(_) => "the function gets the run as its argument, and returns one number".into(),
+        MetricCause::Keep(_) => "see that there is room for the directory of a run".into(),
     };
     Failure::input(Diagnostic::error(error.to_string()).caused_by(&error.cause).hint(hint))
 }
@@ -184,7 +168,7 @@ pub fn keep_measures(directory: &Path) -> Result<Measurements, Failure> {
     let file = File::open(&path).map_err(|error| Failure::file(format!("cannot read `{}`", path.display()), &error))?;
     let read = from_trace(BufReader::new(file)).map_err(|error| {
         let diagnostic = Diagnostic::error(format!("cannot measure the run in `{}`", directory.display()));
-        Failure::input(diagnostic.caused_by(&error).hint("`mario audit` tells what is wrong with its trace"))
+        Failure::input(diagnostic.caused_by(&error).hint(Hint::Audit))
     })?;
     let json = format!("{:#}\n", serde_json::json!(read.measured));
     write_results(directory, MEASURES, &json)?;

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use flate2::read::MultiGzDecoder;
-use mario_diagnostics::{Diagnostic, Severity, Source};
+use mario_diagnostics::{Severity, Source};
 use mario_scenario::{Document, Files, Mistake, Place, ScenarioError, Text, preset_names};
 
 use crate::failure::Failure;
 use crate::gzip::is_gzip;
+use crate::hints::{Diagnostic, Hint};
 use crate::input::{TEXT_SIZE_BYTES_MAX, read_bytes, read_text, similar_file};
 use crate::kept_scenario::{is_kept, open_kept};
 
@@ -59,9 +60,7 @@ pub fn open(name: &Path) -> Result<Document, Failure> {
                 let mut failure = failure(&error);
                 if let Failure::Input(diagnostics) = &mut failure {
                     diagnostics.iter_mut().for_each(|diagnostic| {
-                        diagnostic
-                            .hints
-                            .push("a scenario that does not ship is a file, e.g. `scenario.toml`".to_owned());
+                        diagnostic.hints.push("a scenario that does not ship is a file, e.g. `scenario.toml`".into());
                     });
                 }
                 failure
@@ -131,7 +130,7 @@ fn diagnostic(mistake: &Mistake, sources: &mut Sources) -> Diagnostic {
         (Some((context, what)), _) => diagnostic = diagnostic.hint(elsewhere(context, what)),
         (None, _) => {}
     }
-    diagnostic.hints.extend(mistake.hint.clone());
+    diagnostic.hints.extend(mistake.hint.clone().map(Hint::Text));
     diagnostic
 }
 

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use mario_diagnostics::Diagnostic;
 use mario_domain::Time;
 use mario_experiments::snapshot::{ColonySnapshot, SnapshotError};
 use mario_scenario::{Document, NoFiles};
@@ -11,6 +10,7 @@ use mario_trace::reader::{Detail as RecordedDetail, Header, TraceReader};
 use serde_json::json;
 
 use crate::failure::Failure;
+use crate::hints::{Diagnostic, Hint};
 use crate::input::read_text;
 use crate::kept_scenario::{KeptScenario, read_kept, settings_as_toml};
 use crate::runs::differs;
@@ -137,10 +137,10 @@ fn no_snapshot(path: &Path, at: f64, error: &SnapshotError) -> Failure {
     let title = format!("time {at} of `{}` makes no scenario", path.display());
     let hint = match error {
         SnapshotError::Read(error) => return refuse(path, error),
-        SnapshotError::OnlyCounts => "make the run again without `--trace summary`",
-        SnapshotError::Empty => "name a moment at which something is deployed",
-        SnapshotError::Outside { .. } => "name an earlier time",
-        SnapshotError::Topology(_) | SnapshotError::Export(_) => "name another node or fact",
+        SnapshotError::OnlyCounts => Hint::RecordPlacement,
+        SnapshotError::Empty => "name a moment at which something is deployed".into(),
+        SnapshotError::Outside { .. } => "name an earlier time".into(),
+        SnapshotError::Topology(_) | SnapshotError::Export(_) => "name another node or fact".into(),
     };
     Failure::input(Diagnostic::error(title).caused_by(error).hint(hint))
 }

@@ -4,7 +4,6 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mario_diagnostics::Diagnostic;
 use mario_experiments::comparison::Comparison;
 use mario_experiments::measures::{LOST, Measure, candidates, extra_names, is_name};
 use mario_experiments::metric::Metric;
@@ -19,6 +18,7 @@ use mario_settings::did_you_mean;
 use mario_simulator::write_atomically;
 
 use crate::failure::Failure;
+use crate::hints::{Diagnostic, Hint};
 use crate::runs::run_failure;
 
 /// Many runs of one scenario.
@@ -86,14 +86,12 @@ impl Study {
         match error {
             StudyError::Run(error) => run_failure(error),
             StudyError::Store(error) => store_failure(error),
-            StudyError::Seeds { .. } => {
-                Failure::input(Diagnostic::error(error.to_string()).hint("ask for fewer `--seeds`"))
-            }
+            StudyError::Seeds { .. } => Failure::input(Diagnostic::error(error.to_string()).hint(Hint::FewerSeeds)),
             StudyError::Interrupted => {
                 let diagnostic = Diagnostic::error(error.to_string());
                 Failure::Interrupted(vec![match &self.out {
-                    Some(_) => diagnostic.hint("the same command makes the runs that are missing"),
-                    None => diagnostic.hint("with `--out DIR`, what was done would be kept"),
+                    Some(_) => diagnostic.hint(Hint::RepeatStudy),
+                    None => diagnostic.hint(Hint::KeepStudy),
                 }])
             }
         }
@@ -110,8 +108,8 @@ fn repeated(words: &[String]) -> Option<&String> {
 pub fn variants(keys: &[String]) -> Result<Vec<Vec<String>>, Failure> {
     sweep::variants(keys).map_err(|error| {
         let hint = match error {
-            sweep::KeyError::Seed => "ask for `--seeds N`, from `--seed N` on",
-            _ => "write `--key KEY=VALUE,VALUE`, e.g. `--key workload.period=20,40,80`",
+            sweep::KeyError::Seed => Hint::VarySeeds,
+            _ => Hint::WriteKeys,
         };
         Failure::input(Diagnostic::error(error.to_string()).hint(hint))
     })
@@ -158,22 +156,6 @@ pub fn absent_figure(unknown: &str, known: &[String]) -> Failure {
     Failure::input(diagnostic.hint(format!("there are {}", known.join(", "))))
 }
 
-/// Rejects a comparison of fewer than two policies.
-pub fn check_compared(policies: &[String]) -> Result<(), Failure> {
-    let (title, hint) = match policies.len() {
-        0 => {
-            let hint = "name at least two policies, or the directories of runs";
-            ("there is nothing to compare: `--policy` is missing", hint)
-        }
-        1 => {
-            let hint = "name at least two, each with `--policy`";
-            ("one policy has nothing to be compared with: `--policy` is there once", hint)
-        }
-        _ => return Ok(()),
-    };
-    Err(Failure::input(Diagnostic::error(title).hint(hint)))
-}
-
 /// Parses a shard of a sweep, such as `2/8`.
 pub fn read_shard(text: &str) -> Result<Shard, String> {
     let parts = text.split_once('/').and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
@@ -189,7 +171,7 @@ pub fn check_shard(shard: Shard, out: Option<&Path>) -> Result<(), Failure> {
         return Ok(());
     }
     let title = "a part of a sweep is made for the others to join it, and this one is kept nowhere";
-    Err(Failure::input(Diagnostic::error(title).hint("say where with `--out DIR`; `mario merge` joins the parts")))
+    Err(Failure::input(Diagnostic::error(title).hint(Hint::KeepShard)))
 }
 
 /// Stores the result of a comparison beside its runs.
@@ -251,7 +233,7 @@ fn not_loaded(error: &StoreError) -> Failure {
     match error {
         StoreError::NotAStudy(directory) => Failure::input(
             Diagnostic::error(format!("`{}` holds no runs that could be joined", directory.display()))
-                .hint("name directories that `mario sweep --out` or `mario compare --out` made; those of `mario run` are single runs"),
+                .hint(Hint::NameStudies),
         ),
         _ => store_failure(error),
     }

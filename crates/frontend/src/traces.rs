@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use mario_diagnostics::Diagnostic;
 use mario_trace::reader::ReadError;
 
 use crate::failure::Failure;
 use crate::gzip;
+use crate::hints::{Diagnostic, Hint};
 
 /// The name of the trace in the directory of a run.
 const TRACE_NAME: &str = "trace.jsonl";
@@ -31,7 +31,7 @@ pub fn cannot_read(path: &Path, error: &io::Error) -> Failure {
     let directory = path.parent().filter(|_| path.ends_with(TRACE_NAME)).filter(|directory| directory.is_dir());
     if let (io::ErrorKind::NotFound, Some(directory)) = (error.kind(), directory) {
         let diagnostic = Diagnostic::error(format!("`{}` holds no run: it has no {TRACE_NAME}", directory.display()));
-        return Failure::input(diagnostic.hint("name a directory that `mario run` or `mario live` has made"));
+        return Failure::input(diagnostic.hint(Hint::NameRunOrLive));
     }
     Failure::file(format!("cannot read `{}`", path.display()), error)
 }
@@ -43,7 +43,7 @@ pub fn refuse(path: &Path, error: &ReadError) -> Failure {
         ReadError::Io { error, .. } => cannot_read(path, error),
         ReadError::NotATrace => {
             let diagnostic = Diagnostic::error(format!("`{shown}` is not a trace: its first line is not a header"));
-            Failure::input(diagnostic.hint("`mario run` leaves a trace as trace.jsonl in the directory of its results"))
+            Failure::input(diagnostic.hint(Hint::FindTrace))
         }
         ReadError::Format(_) => {
             let diagnostic = Diagnostic::error(format!("cannot read `{shown}`")).caused_by(error);

@@ -5,13 +5,14 @@ mod furthest;
 
 use std::path::Path;
 
-use mario_diagnostics::{Diagnostic, Source};
+use mario_diagnostics::Source;
 use mario_domain::{InstanceId, Time};
 use mario_scenario::{Fidelity, Management, PolicyText, PolicyWarningKind, Resolved, Scenario};
 use mario_simulator::{Absence, AcceptanceStatistics, FailedDecision, PolicyLocation};
 
+use crate::hints::{Diagnostic, ExplainedRun, Hint};
 use crate::run::Stored;
-use crate::runs::{acceptance_cause, quoted};
+use crate::runs::acceptance_cause;
 use crate::scenarios::as_warning;
 use furthest::Furthest;
 
@@ -113,7 +114,7 @@ fn silent(run: &Stored) -> Option<Diagnostic> {
     let furthest = Furthest::in_run(directory);
     diagnostic.causes.extend(furthest.as_ref().map(ToString::to_string));
     let instance = furthest.map_or_else(|| "ID".to_owned(), |furthest| furthest.instance);
-    Some(diagnostic.hint(format!("to see why: mario policy explain --run {} --instance {instance}", quoted(directory))))
+    Some(diagnostic.hint(Hint::Explain(ExplainedRun { directory: directory.clone(), instance, time: None })))
 }
 
 /// The warning that policies of agents failed to answer in a run: how often, and the first failure.
@@ -129,7 +130,7 @@ fn failed_decisions(
     let mut diagnostic = Diagnostic::warning(title);
     let FailedDecision { time, instance, policy, cause, hint, place } = first;
     diagnostic.causes.push(format!("first at time {time}, instance {instance}, policy `{policy}`: {cause}"));
-    diagnostic.hints.extend(hint.clone());
+    diagnostic.hints.extend(hint.clone().map(Hint::Text));
     if let Some((source, place)) =
         place.as_ref().and_then(|place| Some((source(&scenario.policies, policy, place)?, place)))
     {
@@ -148,9 +149,9 @@ fn source(policies: &[PolicyText], policy: &str, place: &PolicyLocation) -> Opti
     Some(Source::new(name.as_str(), text.as_str()))
 }
 
-/// A hint with the command that explains an agent's last decision up to a time.
-fn explaining(directory: &Path, instance: &InstanceId, time: Time) -> String {
-    format!("to see why: mario policy explain --run {} --instance {instance} --time {time}", quoted(directory))
+/// A hint to explain an agent's last decision up to a time.
+fn explaining(directory: &Path, instance: &InstanceId, time: Time) -> Hint {
+    Hint::Explain(ExplainedRun { directory: directory.to_owned(), instance: instance.to_string(), time: Some(time) })
 }
 
 /// The warning that acceptance policies failed to answer in a run: how often, and the first failure.
@@ -162,12 +163,11 @@ fn failed_acceptances(failed: &AcceptanceStatistics, scenario: &Scenario) -> Dia
     let mut diagnostic = Diagnostic::warning(title);
     let Some(first) = &failed.first else { return diagnostic };
     diagnostic.causes.push(format!("first at time {}: {}", first.time, acceptance_cause(first)));
-    diagnostic.hints.extend(first.hint.clone());
+    diagnostic.hints.extend(first.hint.clone().map(Hint::Text));
     let place = first.place.as_ref();
     let text = place.and_then(|place| Some((source(&scenario.acceptances, &first.policy, place)?, place.span.clone())));
     if let Some((source, span)) = text {
         diagnostic = diagnostic.at(&source, span, "");
     }
-    diagnostic
-        .hint("a full trace has the reason each time; `mario policy check` and `mario policy test` try a policy alone")
+    diagnostic.hint(Hint::TryAcceptance)
 }

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::{Args, Subcommand};
-use mario_diagnostics::{Diagnostic, printable_line};
+use mario_diagnostics::printable_line;
+use mario_frontend::Diagnostic;
 use mario_live::api::{
     Anchored, Instance, Instances, NodeReport, OwnedInstance, Pinned, Received, Report, RequestRate, RestartStatus,
     Undeployed, UnknownReport,

@@ -5,11 +5,11 @@ mod kept;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use mario_diagnostics::Diagnostic;
 use mario_experiments::comparison::Comparison;
 use mario_experiments::study::Shard;
+use mario_frontend::Diagnostic;
 use mario_frontend::studies::{
-    check_compared, check_figures, check_outcomes, check_shard, comparison_json, keep_comparison, read_shard,
+    check_figures, check_outcomes, check_shard, comparison_json, keep_comparison, read_shard,
 };
 
 use crate::experiments::{StudyArguments, tell_missing};
@@ -104,4 +104,20 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     console.write_data(|stdout| stdout.write_all(text.as_bytes()))?;
     tell_missing(&results, shard, console);
     Ok(Outcome::Done)
+}
+
+/// Rejects a comparison of fewer than two policies.
+fn check_compared(policies: &[String]) -> Result<(), Failure> {
+    let (title, hint) = match policies.len() {
+        0 => {
+            let hint = "name at least two policies, or the directories of runs";
+            ("there is nothing to compare: `--policy` is missing", hint)
+        }
+        1 => {
+            let hint = "name at least two, each with `--policy`";
+            ("one policy has nothing to be compared with: `--policy` is there once", hint)
+        }
+        _ => return Ok(()),
+    };
+    Err(Failure::input(Diagnostic::error(title).hint(hint)))
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use mario_dashboard::{Dashboard, NodeSource, SOURCES_MAX};
-use mario_diagnostics::Diagnostic;
+use mario_frontend::Diagnostic;
 use mario_live::LiveError;
 use mario_live::api::Status;
 use mario_live::identity::Identity;

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use mario_diagnostics::Diagnostic;
 use mario_experiments::comparison::Comparison;
 use mario_experiments::plot::{AxisKind, Figure, figures_of};
 use mario_experiments::study::{Results, StoreError, load};
 use mario_experiments::sweep;
+use mario_frontend::Diagnostic;
 use mario_frontend::studies::{absent_figure, store_failure};
 
 use super::report::write;

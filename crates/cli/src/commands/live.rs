@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use mario_dashboard::{Dashboard, NodeSource};
-use mario_diagnostics::Diagnostic;
+use mario_frontend::Diagnostic;
 use mario_frontend::result_directory::ResultDirectory;
 use mario_frontend::warnings::notes;
 use mario_live::identity::{Identity, application_id, node_id};

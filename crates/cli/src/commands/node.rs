@@ -5,7 +5,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use mario_diagnostics::{Diagnostic, printable_line};
+use mario_diagnostics::printable_line;
+use mario_frontend::Diagnostic;
 use mario_live::LiveError;
 use mario_live::api::{
     CertificateStatus, DrainRequest, Drained, Explanation, ExplanationLine, Instance, Instances, JournalStatus,

@@ -9,7 +9,7 @@ mod toplevel;
 use std::path::PathBuf;
 
 use clap::Args;
-use mario_diagnostics::Diagnostic;
+use mario_frontend::Diagnostic;
 use mario_prolog::{Budget, Engine, Session};
 
 use crate::{Console, Exit, Failure, Outcome};

@@ -9,11 +9,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use mario_diagnostics::Diagnostic;
 use mario_experiments::comparison::Comparison;
 use mario_experiments::published::{PublishedResults, PublishedValues};
 use mario_experiments::reproduce::{published_about, published_policies};
 use mario_experiments::study::{Results, STUDY, load};
+use mario_frontend::Diagnostic;
 use mario_frontend::studies::store_failure;
 use mario_report::{EXPLAINING_INFERENCES_DEFAULT, ReferenceValues, Report, Run, Scale, ScaleError};
 use mario_simulator::write_atomically;

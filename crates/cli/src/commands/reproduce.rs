@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use clap::{Args, ValueEnum};
-use mario_diagnostics::Diagnostic;
 use mario_experiments::reproduce::{Options, Preset, ReproduceError, Reproduction, World, reproduce};
+use mario_frontend::Diagnostic;
 use mario_frontend::result_directory::ResultDirectory;
 use mario_frontend::runs::{not_kept, run_failure};
 use mario_frontend::studies::cannot_write;

@@ -5,7 +5,7 @@ use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use mario_diagnostics::Diagnostic;
+use mario_frontend::Diagnostic;
 use mario_trace::join::{JoinError, JoinProblem, Joined, RunContext, join, join_run};
 
 use crate::replacing::refuse_to_replace;

@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
 
 use clap::Args;
-use mario_diagnostics::{Diagnostic, Renderer};
+use mario_diagnostics::Renderer;
+use mario_frontend::Diagnostic;
 use mario_report::{Report, Server, Source};
 
 use crate::commands::report;
+use crate::hints::words;
 use crate::interruptions::interruptions;
 use crate::traces::{read_growing_run, runs_in, trace_path};
 use crate::{Console, Failure, Outcome};
@@ -90,7 +92,8 @@ impl Source for Runs {
         }
         report::read_with(|path| read_growing_run(path, &self.console.quiet()), &runs, None, &self.console.quiet())
             .map_err(|failure| {
-                let shown = failure.diagnostics().iter().map(|diagnostic| Renderer::plain().render(diagnostic));
+                let shown =
+                    failure.diagnostics().iter().map(|diagnostic| Renderer::plain().render(&diagnostic.worded(words)));
                 shown.collect::<Vec<String>>().join("\n")
             })
     }

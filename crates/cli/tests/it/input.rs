@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use mario_cli::{Failure, read_text};
 use mario_diagnostics::Renderer;
+use mario_frontend::Hint;
 
 fn file(name: &str, bytes: &[u8]) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -14,7 +15,14 @@ fn file(name: &str, bytes: &[u8]) -> PathBuf {
 
 fn refusal(path: &Path) -> String {
     match read_text(path) {
-        Err(Failure::Input(diagnostics)) => Renderer::plain().render_all(&diagnostics),
+        Err(Failure::Input(diagnostics)) => {
+            let words = |hint: &Hint| match hint {
+                Hint::Text(text) => text.clone(),
+                other => panic!("{other:?} is not about a file"),
+            };
+            let worded: Vec<_> = diagnostics.iter().map(|diagnostic| diagnostic.worded(words)).collect();
+            Renderer::plain().render_all(&worded)
+        }
         other => panic!("expected a fault of the input, got {other:?}"),
     }
 }

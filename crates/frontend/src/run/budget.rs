@@ -4,12 +4,12 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use mario_diagnostics::Diagnostic;
 use mario_policy::PolicySettings;
 use mario_scenario::Scenario;
 use mario_simulator::{BudgetWatch, Simulation};
 
 use super::Alarm;
+use crate::hints::{Diagnostic, Hint};
 
 /// How often a run is checked for policies that exhaust their budget.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
@@ -63,7 +63,5 @@ fn too_expensive(budget: u64) -> Diagnostic {
     diagnostic
         .causes
         .push("a policy that runs out of its budget gives no answer, and its agent does nothing".to_owned());
-    diagnostic
-        .hint("Ctrl-C breaks the run off; `mario policy check` finds policies that do not end")
-        .hint("--budget N has a decision end after N inferences: the shipped policies take some hundred")
+    diagnostic.hint(Hint::CheckPolicies).hint(Hint::LowerBudget)
 }

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use mario_diagnostics::Diagnostic;
 use mario_domain::Time;
 use mario_experiments::drive::Pauses;
 use mario_scenario::Scenario;
@@ -12,7 +11,8 @@ use mario_simulator::{Checkpoint, OutputError, RunDirectory, Simulation};
 use super::Observer;
 use crate::checkpoint_interval::{CheckpointInterval, CheckpointSchedule};
 use crate::failure::Failure;
-use crate::runs::{not_kept, resuming};
+use crate::hints::{Diagnostic, Hint};
+use crate::runs::not_kept;
 
 /// The maximum wall-clock time between two reports of progress, approximately.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
@@ -82,7 +82,7 @@ impl<'a> Pauses<RunDirectory<'a>> for Checkpoints<'_> {
 
 fn interrupted(time: Time, directory: &Path) -> Failure {
     let diagnostic = Diagnostic::error(format!("interrupted at time {time}; the run is saved"))
-        .hint(format!("resume it: {}", resuming(directory)))
+        .hint(Hint::Resume(directory.to_owned()))
         .hint(format!("`{}` holds what happened until then, and is marked as partial", directory.display()));
     Failure::Interrupted(vec![diagnostic])
 }

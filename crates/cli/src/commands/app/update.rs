@@ -100,7 +100,7 @@ fn is_sound(opened: &VerifiedDocument, console: &Console) -> Result<bool, Failur
         progress.done(worlds);
     });
     drop(progress);
-    let report = report.map_err(|error| Failure::input(mario_diagnostics::Diagnostic::from_error(&error)))?;
+    let report = report.map_err(|error| Failure::input(mario_frontend::Diagnostic::from_error(&error)))?;
     console.show(&found(&report));
     Ok(report.findings.is_empty())
 }

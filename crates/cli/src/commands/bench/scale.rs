@@ -8,11 +8,11 @@ use std::thread;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use mario_diagnostics::Diagnostic;
 use mario_domain::Time;
 use mario_experiments::scale::{
     DEFAULT_NODES, Growth, MeasureError, NoSuchTree, ScaleConfig, ScaleMeasurement, Size, measure, table,
 };
+use mario_frontend::Diagnostic;
 
 use mario_frontend::runs::run_failure;
 

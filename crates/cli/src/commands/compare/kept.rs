@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use mario_diagnostics::Diagnostic;
 use mario_experiments::figures::from_trace;
+use mario_frontend::Diagnostic;
 use serde_json::{Value, json};
 
 use super::{Arguments, Format};

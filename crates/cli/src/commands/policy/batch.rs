@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use mario_diagnostics::Diagnostic;
+use mario_frontend::Diagnostic;
 use mario_policy::RecordedSituation;
 use mario_prolog::Symbols;
 

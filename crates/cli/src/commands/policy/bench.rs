@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use mario_diagnostics::Diagnostic;
+use mario_frontend::Diagnostic;
 use mario_policy::{Constant, Decider, Ending, KnowledgeBase, Policy, RecordedSituation, SolutionLimit};
 use mario_prolog::Engine;
 use serde_json::json;

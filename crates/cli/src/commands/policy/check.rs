@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use mario_check::{CheckReport, Exploration};
-use mario_diagnostics::{Diagnostic, Source};
+use mario_diagnostics::Source;
 use mario_frontend::policies::{check_policy, report_json};
 use mario_frontend::policy_texts::Text;
+use mario_frontend::{Diagnostic, Hint};
 use mario_policy::{Finding, PolicySettings};
 use mario_prolog::{Budget, Engine};
 use serde_json::{Value, json};
@@ -128,7 +129,7 @@ fn diagnostic(finding: &Finding) -> Diagnostic {
     let source = Source::new(finding.place.source_name(), finding.place.source_text());
     let title = format!("{}: {}", finding.kind, finding.message);
     let mut diagnostic = Diagnostic::warning(title).at(&source, finding.place.span.clone(), "");
-    diagnostic.hints.extend(finding.hint.clone());
+    diagnostic.hints.extend(finding.hint.clone().map(Hint::Text));
     diagnostic
 }
 

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use clap::Args;
-use mario_diagnostics::{Diagnostic, printable_line};
+use mario_diagnostics::printable_line;
+use mario_frontend::Diagnostic;
 use mario_frontend::policies::{add_faults, decision_json, operations, place};
 use mario_policy::{Decider, Decision, Ending, KnowledgeBase, Policy, Solution, SolutionLimit};
 use mario_prolog::{Engine, Symbols};

@@ -10,7 +10,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use mario_diagnostics::Diagnostic;
+use mario_frontend::Diagnostic;
 use mario_policy::{Ending, ExplainedDecision, Explainer, KnowledgeBase};
 use mario_prolog::Engine;
 use mario_simulator::write_atomically;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use mario_diagnostics::Diagnostic;
+use mario_frontend::Diagnostic;
 use mario_frontend::policies::{self, load_explainer, load_failure};
 use mario_frontend::policy_texts::Text;
 use mario_policy::{Acceptance, AcceptanceError, Constant, Explainer, KnowledgeBase, Policy, PolicySettings};

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use clap::Args;
-use mario_diagnostics::Diagnostic;
+use mario_frontend::Diagnostic;
 use mario_frontend::policy_texts::{Text, tests_by_name};
 use mario_scenario::{acceptance_names, policy_names, shipped_library, shipped_policy};
 

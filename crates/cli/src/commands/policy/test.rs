@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use mario_diagnostics::{Diagnostic, Source, printable_line};
+use mario_diagnostics::{Source, printable_line};
+use mario_frontend::Diagnostic;
 use mario_frontend::policy_texts::{Text, tests_by_name};
 use mario_policy::{Decider, DiffLine, Policy, PolicySettings, TestOutcome, TestTable, Tests};
 use mario_prolog::{Engine, Machine};

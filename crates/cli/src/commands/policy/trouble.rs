@@ -1,6 +1,6 @@
 //! Reports failed decisions and missing descriptors, with hints.
 
-use mario_diagnostics::Diagnostic;
+use mario_frontend::Diagnostic;
 use mario_frontend::policies::undecided;
 use mario_frontend::policy_texts::Text;
 use mario_policy::{Constant, Ending, KnowledgeBase};

@@ -1,6 +1,7 @@
 //! Runs one goal: answers to standard output, problems to standard error.
 
-use mario_diagnostics::{Diagnostic, Source};
+use mario_diagnostics::Source;
+use mario_frontend::{Diagnostic, Hint};
 use mario_prolog::{Budget, Detail, Exception, Outcome as Solved, Query, Request, Resource, Session, SyntaxError};
 
 use super::halted;
@@ -60,7 +61,7 @@ impl Place {
         let source = Source::new(self.name, "\n".repeat(self.lines_before) + text);
         let span = error.span.start + self.lines_before..error.span.end + self.lines_before;
         let mut diagnostic = Diagnostic::error("cannot read the goal").at(&source, span, error.message.clone());
-        diagnostic.hints.extend(error.hint.clone());
+        diagnostic.hints.extend(error.hint.clone().map(Hint::Text));
         diagnostic
     }
 }
@@ -140,7 +141,7 @@ fn uncaught(query: &mut Query<'_>, exception: &Exception) -> Diagnostic {
     if !says_all {
         diagnostic.causes.push(format!("uncaught {}", explanation.term));
     }
-    diagnostic.hints.extend(explanation.hint);
+    diagnostic.hints.extend(explanation.hint.map(Hint::Text));
     diagnostic
 }
 

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use mario_diagnostics::{Diagnostic, Source};
+use mario_diagnostics::Source;
+use mario_frontend::Diagnostic;
 use mario_prolog::{Budget, Directories, Engine, Loaded, Problem, Resolver};
 
 use super::output::ProgramOutput;

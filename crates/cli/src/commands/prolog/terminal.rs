@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use mario_diagnostics::Diagnostic;
+use mario_frontend::Diagnostic;
 use mario_prolog::Interrupt;
 use rustyline::error::ReadlineError;
 use rustyline::{

@@ -2,7 +2,8 @@
 
 use std::io::{self, BufRead, Read};
 
-use mario_diagnostics::{Diagnostic, Source};
+use mario_diagnostics::Source;
+use mario_frontend::Diagnostic;
 use mario_prolog::{Detail, Outcome as Solved, Request};
 
 use super::asking::{Asker, Ended, Place, Stop, stop, unwritable};

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mario_diagnostics::Diagnostic;
+use mario_frontend::Diagnostic;
 use mario_report::animation::{AnimationError, MARK, animated_svg};
 use mario_trace::reader::TraceReader;
 

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use mario_diagnostics::Diagnostic;
 use mario_domain::Time;
+use mario_frontend::Diagnostic;
 use mario_frontend::run::{Alarm, End, Observer, Start};
-use mario_frontend::runs::resuming;
 use mario_frontend::warnings::key_warnings;
 use mario_scenario::Resolved;
 
 use crate::console::ProgressBar;
+use crate::hints::resuming;
 use crate::interruptions::interruptions;
 use crate::scenarios::tell_notes;
 use crate::{Console, Failure};

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use mario_diagnostics::Diagnostic;
+use mario_frontend::Diagnostic;
 use mario_scenario::starting_text;
 use mario_simulator::write_atomically;
 

@@ -1,7 +1,7 @@
 //! `mario scenario show`.
 
 use clap::{Args, ValueEnum};
-use mario_diagnostics::Diagnostic;
+use mario_frontend::Diagnostic;
 use mario_frontend::warnings::notes;
 use mario_scenario::topology::{ExportError, write_graphml};
 use serde_json::json;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use mario_diagnostics::Diagnostic;
 use mario_domain::{Application, Capacity};
 use mario_experiments::snapshot::{ColonySnapshot, NodeInstance, NodeState, SnapshotApplication, SnapshotNode};
+use mario_frontend::Diagnostic;
 use mario_frontend::snapshots::{Snapshot, from_colony};
 use mario_live::api::{Link, OwnedInstance, Status};
 use mario_live::identity::Identity;

@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use mario_diagnostics::{Diagnostic, Source, printable_line};
+use mario_diagnostics::{Source, printable_line};
 use mario_frontend::policy_texts::Text;
+use mario_frontend::{Diagnostic, Hint};
 use mario_policy::{
     AcceptanceText, ExplainedInitiative, ExplainedVerdict, FactsError, explain_initiative, explain_verdict,
 };
@@ -105,7 +106,7 @@ fn refuse(error: &FactsError, facts: &Source, request: &str) -> Failure {
     let mut diagnostic = Diagnostic::error(title);
     if let Some(problem) = error.problems.iter().find(|problem| problem.span.end > facts.text.len()) {
         diagnostic.causes.push(problem.message.clone());
-        diagnostic.hints.extend(problem.hint.clone());
+        diagnostic.hints.extend(problem.hint.clone().map(Hint::Text));
     }
     Failure::input(diagnostic)
 }

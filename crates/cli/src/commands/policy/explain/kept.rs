@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use mario_diagnostics::{Diagnostic, printable_line};
+use mario_diagnostics::printable_line;
+use mario_frontend::Diagnostic;
 use mario_report::decision::{DecisionError, DecisionOfRun, explain_decision};
 use mario_trace::reader::{TraceReader, rule_text};
 use serde_json::json;
