@@ -35,7 +35,7 @@ def test_ctrl_c_saves_the_run_and_it_can_be_resumed(tmp_path):
     with pytest.raises(mario.Interrupted) as caught:
         mario.run("paper", set={"duration": 2_000_000}, trace="summary", out=tmp_path / "run", progress=interrupt_once)
     assert isinstance(caught.value, KeyboardInterrupt)
-    assert "interrupted at time" in str(caught.value) and "--resume" in str(caught.value)
+    assert "interrupted at time" in str(caught.value) and "mario.resume(" in str(caught.value)
     assert not mario.Run(tmp_path / "run").is_complete
     resumed = mario.resume(tmp_path / "run")
     assert resumed.is_complete
@@ -77,7 +77,7 @@ def test_ctrl_c_ends_a_study_in_a_long_run_at_once(options, tmp_path):
     out = tmp_path / "study"
     told = interrupted(f"mario.compare('paper', ['cells', 'never-move'], seed=1, seeds=2, {options}, out={str(out)!r})")
     assert "mario_fog.errors.Interrupted: error: the runs were interrupted" in told
-    assert "the same command makes the runs that are missing" in told
+    assert "the same call makes the runs that are missing" in told
     assert (out / "runs.jsonl").read_text() == "", "a run that was stopped has no result"
     for run in out.glob("runs/*"):
         assert (run / "PARTIAL").exists() and not (run / "summary.json").exists()
@@ -107,7 +107,7 @@ def test_ctrl_c_keeps_the_runs_of_a_study(tmp_path):
             progress=progress,
         )
 
-    with pytest.raises(mario.Interrupted, match="the same command makes the runs that are missing"):
+    with pytest.raises(mario.Interrupted, match="the same call makes the runs that are missing"):
         # Progress is reported only every tenth of a second, so the third run may be reported with the fourth.
         study(lambda done, total: interrupt(min(done, 3) if done >= 3 else done, total))
     kept = len((tmp_path / "study" / "runs.jsonl").read_text().splitlines())
