@@ -9,24 +9,30 @@
 //!
 //! **Invariant:** the findings and counterexamples of a policy are the same on every machine.
 
-mod agents;
+mod decider;
+mod known;
+mod names;
 mod run;
 mod shape;
 mod story;
 mod variations;
 mod world;
 
+#[cfg(test)]
+mod against_population;
+
 use std::collections::BTreeSet;
 
-use mario_domain::AgentOperation;
+use mario_domain::{AgentOperation, Verdict};
 use mario_policy::{Ending, Finding, FindingKind, Interests, Policy, ProposalFault};
 use mario_prolog::{Engine, Place};
 
-use agents::{CachedDecider, Proposed};
-use run::{Run, Step, Verdict};
+use decider::{CachedDecider, Proposed};
+use names::Names;
+use run::{Run, Step};
 use shape::{Shape, placements};
 use variations::Variations;
-use world::{APPLICATIONS, CAPACITIES, Gpus, Spread, World};
+use world::{CAPACITIES, Gpus, LIMITS, Spread, World, application};
 
 /// The maximum number of inferences of all decisions together. It is checked between worlds; beyond it, the exploration
 /// ends early.
@@ -120,6 +126,7 @@ struct Explorer<'a> {
 
 impl Explorer<'_> {
     fn explore(&mut self, variations: &Variations, progress: &mut dyn FnMut(usize)) {
+        let names = Names::of(self.bounds.nodes);
         for nodes in 1..=self.bounds.nodes {
             let shapes = Shape::all(nodes);
             for instances in 1..=self.bounds.instances {
@@ -128,18 +135,19 @@ impl Explorer<'_> {
                         for instances in placements(nodes, instances) {
                             for clients in placements(nodes, clients) {
                                 let mut world = World {
+                                    names: &names,
                                     shape,
                                     clients,
                                     instances: instances.clone(),
-                                    application: APPLICATIONS[0],
-                                    capacity: 0,
+                                    limits: LIMITS[0],
+                                    gpus: Gpus::NotAsked,
+                                    application: application(variations, LIMITS[0], Gpus::NotAsked),
+                                    units: 0,
                                     memory: 0,
                                     extra: &variations.extra,
                                     spread: Spread::None,
-                                    gpus: Gpus::NotAsked,
-                                    flavours: &variations.flavours,
+                                    drawn: variations.drawn,
                                     notice: None,
-                                    can_sleep: variations.can_sleep,
                                     begins_asleep: false,
                                 };
                                 for &gpus in variations.gpus {
@@ -164,17 +172,17 @@ impl Explorer<'_> {
     }
 
     /// Runs a world with the same nodes, clients and instances for each application, capacity, memory span and spread
-    /// of extra facts. Skips capacities that are too small for the instances on a node.
+    /// of extra facts. Skips capacities that are too small for the instances at the start.
     fn explore_settings(&mut self, world: &mut World<'_>, variations: &Variations) {
-        for application in APPLICATIONS {
-            for capacity in CAPACITIES {
-                let instances_on = |node: &usize| world.instances.iter().filter(|other| *other == node).count() as i64;
-                if world.instances.iter().any(|node| instances_on(node) > world.room(capacity)) {
+        for limits in LIMITS {
+            (world.limits, world.application) = (limits, application(variations, limits, world.gpus));
+            for units in CAPACITIES {
+                world.units = units;
+                if !world.has_room() {
                     continue;
                 }
                 for &memory in variations.memories {
                     for &spread in variations.spreads {
-                        (world.application, world.capacity) = (application, capacity);
                         (world.memory, world.spread) = (memory, spread);
                         self.run(world);
                         if self.ended_early.is_some() {
@@ -231,7 +239,7 @@ impl Explorer<'_> {
     /// Reports a step in which the policy failed, the proposal is invalid or has an impossible target, or the instance
     /// returned to a node that it left.
     fn check_step(&mut self, world: &World<'_>, step: &Step) {
-        match &step.proposed {
+        match &*step.proposed {
             Proposed::Nothing => {}
             Proposed::Failed(Ending::Exception(exception)) if self.is_explained(&exception.term) => {}
             Proposed::Failed(ending) => {
@@ -265,7 +273,9 @@ impl Explorer<'_> {
                 self.report(kind, Some(*clause), message, world, step.cycle);
             }
             Proposed::Operation { operation, word, clause, .. } => {
-                if step.verdict == Some(Verdict::NotATarget) {
+                if let Some(Verdict::Inhibited(inhibition)) = &step.verdict
+                    && story::has_impossible_target(&inhibition.rule, world)
+                {
                     let message = format!("{operation} has the target `{word}`, which no manager can accept");
                     self.report(FindingKind::InvalidTarget, Some(*clause), message, world, step.cycle);
                 }
@@ -302,8 +312,8 @@ impl Explorer<'_> {
             return;
         }
         let there = self.settle(run, self.bounds.cycles);
-        let mut with = |times: i64| {
-            let larger = World { capacity: times * world.capacity, ..world.clone() };
+        let mut with = |times: u32| {
+            let larger = World { units: times * world.units, ..world.clone() };
             self.settle(&mut Run::new(&larger), 0)
         };
         // Growth whose bound is a little above the capacity also yields more instances with twice the hardware, so four
@@ -385,7 +395,7 @@ impl Explorer<'_> {
 
 /// The operation enacted in a step, and the clause that proposed it; `None` if nothing was accepted.
 fn accepted(step: &Step) -> Option<(AgentOperation, usize)> {
-    match (&step.proposed, &step.verdict) {
+    match (&*step.proposed, &step.verdict) {
         (Proposed::Operation { operation, clause, .. }, Some(Verdict::Accepted)) => Some((*operation, *clause)),
         _ => None,
     }

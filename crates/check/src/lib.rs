@@ -19,9 +19,25 @@
 //! # Ok::<(), mario_policy::PolicyError>(())
 //! ```
 //!
+//! Small worlds have no rules of their own: what an agent knows, which requests managers accept, what agents remember, and
+//! how sleep, flavours and evictions work is computed by [`mario_colony::rules`]. A test compares them with the
+//! simulator's population.
+//!
+//! | what | where |
+//! |---|---|
+//! | the report on a text | `report` |
+//! | the search through all worlds, and what counts as a problem | `explore` |
+//! | which worlds are explored for a policy | `explore/variations`, `explore/shape`, `explore/world` |
+//! | what an agent knows, and its cached decision | `explore/known`, `explore/decider` |
+//! | one cycle | `explore/run` |
+//! | counterexamples | `explore/story` |
+//!
 //! **Invariant:** the findings and counterexamples of a policy are the same on every machine.
 //!
 //! **Invariant:** no file is read: the caller supplies the texts.
+//!
+//! Not here: the rules (`colony`), the analysis of texts and the evaluation of policies (`policy`), worlds with time,
+//! bandwidth and clients that move (`simulator`).
 
 mod explore;
 mod report;

@@ -14,8 +14,9 @@
 //! | an agent keeps the part of its history that its policy declares to read | [`History`] |
 //! | the facts that an agent sees when it evaluates its policy | [`know`] |
 //!
-//! A node that exchanges messages and a simulator that holds all nodes in one table call the same functions. So these
-//! are generic over how instances and nodes are identified: by ids, or by indices into a table.
+//! A node that exchanges messages, a simulator that holds all nodes in one table, and the small worlds in which policies
+//! are checked call the same functions. So these are generic over how instances and nodes are identified: by ids, or by
+//! indices into a table.
 
 mod adapt;
 mod anchor;

@@ -1,10 +1,13 @@
 //! Describes the steps of a world, for users.
 
+use mario_domain::{Rule, Verdict};
 use mario_policy::{Policy, ProposalFault};
 
-use super::agents::{CachedDecider, Proposed, ReceivedRequests};
-use super::run::{Run, Step, Verdict};
-use super::world::{World, node_name};
+use super::decider::{CachedDecider, Proposed};
+use super::known::ReceivedRequests;
+use super::names::LastHop;
+use super::run::{Run, Step};
+use super::world::World;
 
 /// Describes the world and its steps up to the end of cycle `until`.
 pub(super) fn describe(world: &World<'_>, decider: &mut CachedDecider<'_>, policy: &Policy, until: u32) -> Vec<String> {
@@ -13,7 +16,7 @@ pub(super) fn describe(world: &World<'_>, decider: &mut CachedDecider<'_>, polic
     let mut instances = run.agents.len();
     for _ in 0..until {
         for step in run.cycle(decider) {
-            lines.push(step_line(&step, policy));
+            lines.push(step_line(&step, world, policy));
         }
         if run.agents.len() != instances {
             instances = run.agents.len();
@@ -24,12 +27,12 @@ pub(super) fn describe(world: &World<'_>, decider: &mut CachedDecider<'_>, polic
     lines
 }
 
-fn step_line(step: &Step, policy: &Policy) -> String {
+fn step_line(step: &Step, world: &World<'_>, policy: &Policy) -> String {
     let by = |clause: usize| match policy.clauses().get(clause) {
         Some(place) => format!(" (line {})", place.position().0),
         None => String::new(),
     };
-    let asks = match &step.proposed {
+    let asks = match &*step.proposed {
         Proposed::Nothing => "asks for nothing".to_owned(),
         Proposed::Failed(ending) => ending.to_string(),
         Proposed::Invalid { fault: ProposalFault::UnboundTarget, arguments: [operation, ..], clause } => {
@@ -43,27 +46,46 @@ fn step_line(step: &Step, policy: &Policy) -> String {
         }
         Proposed::Operation { operation, word, clause, .. } => format!("asks to {operation} to {word}{}", by(*clause)),
     };
-    let verdict = match (&step.verdict, step.returned) {
-        (None, _) => "",
-        (Some(Verdict::Accepted), false) => "; accepted",
-        (Some(Verdict::Accepted), true) => "; accepted, and is back where it was",
-        (Some(Verdict::NoRoom), _) => "; inhibited: no room there",
-        (Some(Verdict::NotATarget), _) => "; inhibited: not a possible target",
-        (Some(Verdict::NoChange), _) => "; inhibited: it runs so already",
+    let verdict = match &step.verdict {
+        None => String::new(),
+        Some(Verdict::Accepted) if step.returned => "; accepted, and is back where it was".to_owned(),
+        Some(Verdict::Accepted) => "; accepted".to_owned(),
+        Some(Verdict::Inhibited(inhibition)) => format!("; inhibited: {}", reason(&inhibition.rule, world)),
     };
-    let node = node_name(step.node);
-    format!("cycle {}: i{} on {node} {}; {asks}{verdict}", step.cycle, step.instance, describe_received(&step.received))
+    let node = world.names.node(step.node);
+    let received = describe_received(&step.received, world);
+    format!("cycle {}: i{} on {node} {received}; {asks}{verdict}", step.cycle, step.instance)
 }
 
-fn describe_received(received: &[ReceivedRequests]) -> String {
+/// The reason of an inhibition, in the words of a story.
+fn reason(rule: &Rule, world: &World<'_>) -> &'static str {
+    match rule {
+        Rule::Capacity { .. } => "no room there",
+        rule if has_impossible_target(rule, world) => "not a possible target",
+        Rule::Flavour { .. } | Rule::Asleep | Rule::Awake | Rule::Sleepless => "it runs so already",
+        other => other.as_str(),
+    }
+}
+
+/// Whether a request was inhibited because its target is one that no manager accepts: neither a neighbour nor, for a
+/// replicate, the instance's own node; or not a flavour.
+pub(super) fn has_impossible_target(rule: &Rule, world: &World<'_>) -> bool {
+    match rule {
+        Rule::Neighbourhood { .. } => true,
+        Rule::Flavour { flavour } => world.application.find_flavour(flavour).is_none(),
+        _ => false,
+    }
+}
+
+fn describe_received(received: &[ReceivedRequests], world: &World<'_>) -> String {
     if received.is_empty() {
         return "hears no requests".to_owned();
     }
     let parts: Vec<String> = received
         .iter()
-        .map(|ReceivedRequests { neighbour, rate, latency }| match neighbour.as_str() {
-            "self" => format!("{rate} from its own node"),
-            _ => format!("{rate} from {neighbour} (latency {latency})"),
+        .map(|ReceivedRequests { hop, rate, latency }| match hop {
+            LastHop::Own => format!("{rate} from its own node"),
+            LastHop::Node(node) => format!("{rate} from {} (latency {latency})", world.names.node(*node)),
         })
         .collect();
     format!("hears requests: {}", parts.join(", "))

@@ -1,6 +1,6 @@
 //! The variations of small worlds that are explored for a policy, chosen by what it reads and proposes.
 
-use mario_domain::{FlavourId, Id};
+use mario_domain::{FlavourId, Id, RANDOM};
 use mario_policy::{Interests, KeyValues};
 
 use super::world::{Gpus, Spread};
@@ -17,6 +17,8 @@ pub(super) struct Variations {
     pub(super) spreads: &'static [Spread],
     /// The extra facts. Each has at least two values; if all its values are numbers, 1, 2 and 3 are among them.
     pub(super) extra: Vec<KeyValues>,
+    /// The random number that agents get; `None` unless the policy reads it.
+    pub(super) drawn: Option<u32>,
     /// The application's flavours, the default first; empty unless the policy uses flavours.
     pub(super) flavours: Vec<FlavourId>,
     pub(super) can_sleep: bool,
@@ -24,19 +26,35 @@ pub(super) struct Variations {
 
 impl Variations {
     pub(super) fn of(interests: &Interests) -> Variations {
+        // The host draws a number for each agent whose policy reads it. Nodes and applications have no such fact.
+        let (drawn, extra): (Vec<KeyValues>, Vec<KeyValues>) =
+            interests.keys.iter().cloned().map(with_more_values).partition(|fact| is_random(&fact.key));
         Variations {
             memories: if interests.memory { &[1, 10] } else { &[0] },
             gpus: if interests.kinds { &[Gpus::NotAsked, Gpus::One] } else { &[Gpus::NotAsked] },
             notices: if interests.notice { &[None, Some(2)] } else { &[None] },
             sleeps: if interests.sleep { &[false, true] } else { &[false] },
-            spreads: match interests.keys[..] {
+            spreads: match extra[..] {
                 [] => &[Spread::None],
                 _ => &[Spread::InTurn, Spread::Same, Spread::None],
             },
-            extra: interests.keys.iter().cloned().map(with_more_values).collect(),
+            extra,
+            drawn: drawn.iter().flat_map(|fact| &fact.values).find_map(number),
             flavours: interests.flavours.clone().map_or_else(Vec::new, with_more_flavours),
             can_sleep: interests.sleep,
         }
+    }
+}
+
+fn is_random(key: &Id) -> bool {
+    matches!(key, Id::Name(name) if name.as_str() == RANDOM)
+}
+
+/// The number that an id is; `None` if it is a name, or a number that is never drawn.
+fn number(id: &Id) -> Option<u32> {
+    match id {
+        Id::Number(number) => u32::try_from(*number).ok(),
+        Id::Name(_) => None,
     }
 }
 

@@ -3,3 +3,4 @@
 #![allow(clippy::disallowed_methods, reason = "tests read files")]
 
 mod checks;
+mod rules;
