@@ -47,7 +47,7 @@ pub(crate) fn html(title: &str, data: &str, is_live: bool) -> String {
     page
 }
 
-/// The content of the page's script element: the tables of codes and all scripts.
+/// The content of the page's script element: the table of codes and all scripts.
 pub(crate) fn program() -> String {
     format!("\n(() => {{\n\"use strict\";\n{}{}}})();\n", codes::script(), [SCRIPTS, PROGRAM].concat().concat())
 }
