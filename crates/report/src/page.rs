@@ -7,6 +7,7 @@ use crate::codes;
 
 /// The report's own scripts, in the order in which they are concatenated.
 const PROGRAM: &[&str] = &[
+    include_str!("../assets/event-words.js"),
     include_str!("../assets/figure.js"),
     include_str!("../assets/tables.js"),
     include_str!("../assets/columns.js"),
