@@ -1,6 +1,5 @@
 //! Tests that the scripts and styles of the pages and the Python package have the operations of the table.
 
-use std::fmt::Write;
 use std::path::Path;
 
 use mario_domain::AgentOperation;
@@ -26,7 +25,7 @@ fn scripts_of_pages_have_every_operation_with_the_kind_of_its_target() {
             (false, true) => "\"flavour\"",
             (false, false) => "null",
         };
-        writeln!(text, "  {operation}: {target},").expect("a string");
+        text += &format!("  {operation}: {target},\n");
     }
     text += "};\n\n/** @typedef {keyof typeof OPERATION_TARGETS} AgentOperation */\n\n";
     text += "/** The operations by their codes. */\n";
@@ -47,13 +46,11 @@ fn styles_of_pages_have_the_marks_of_every_operation() {
             );
             ("  stroke-width: 2.4;\n", ring)
         };
-        write!(
-            text,
+        text += &format!(
             ".judgements li.{operation} {{\n  border-color: var(--{operation});\n}}\n\
              .stage .mark.{operation} {{\n  stroke: var(--{operation});\n{width}}}\n\
              .mark-key.{operation}::before {{\n{key}}}\n"
-        )
-        .expect("a string");
+        );
     }
     check("crates/page/assets/operations.css", &text);
 }
