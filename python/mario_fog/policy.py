@@ -203,8 +203,7 @@ def policy(function: Callable[[Facts], Proposals] | None = None, **options: Any)
     """Turns a Python function of :class:`Facts` into a policy; also a decorator.
 
     The function returns ``None``, a tuple ``(operation, target)``, or a list of them in order of priority. The operation is
-    ``"migrate"``, ``"replicate"``, ``"undeploy"``, ``"adapt"``, ``"sleep"`` or ``"wake"``; the target is a neighbour, ``"self"``,
-    or a flavour.
+    one of ``mario_fog.operations.OPERATIONS``, such as ``"migrate"``; the target is a neighbour, ``"self"``, or a flavour.
 
     **The function must be deterministic**: equal facts must yield equal results, because decisions are cached while the facts
     of an agent do not change. It is slow: each decision enters the interpreter, no decision is shared between agents, and

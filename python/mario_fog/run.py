@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from . import _mario
 from .arguments import THREADS_MAX, whole
 from .errors import InputError
+from .operations import OPERATIONS
 from .policy import Choices, PolicyLike
 from .progress import Progress, ProgressLike
 from .scenario import ScenarioLike, Settings, overrides, scenario_of
@@ -23,7 +24,7 @@ _Made = TypeVar("_Made")
 
 #: For each table of a run, the columns with texts and those with integers; all others are floating-point numbers.
 _TABLES: dict[str, tuple[list[str], list[str]]] = {
-    "operations": ([], ["undeploy", "nop", "migrate", "replicate", "inhibited", "adapt", "sleep", "wake"]),
+    "operations": ([], ["nop", "inhibited", *OPERATIONS]),
     "moves": (["instance", "app", "action"], []),
     "handovers": (["user", "from", "to"], []),
     "messages": (["user", "instance"], []),

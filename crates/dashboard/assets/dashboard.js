@@ -277,7 +277,7 @@ function showLegend(picture) {
         ),
       ),
     ...(hasUsers ? [h("span", { class: "key" }, h("span", { class: "ring" }), "user")] : []),
-    ...["migrate", "replicate", "undeploy", "inhibited"].map((name) =>
+    ...[...OPERATION_KINDS.filter((kind) => Object.hasOwn(OPERATION_TARGETS, kind)), "inhibited"].map((name) =>
       h("span", { class: `key mark-key ${name}` }, name),
     ),
   );
@@ -351,7 +351,7 @@ function happened(happening, id) {
   // The events sent when the page opens are in the past: drawing all of them at once would cover the map.
   if (!happening.is_fresh || Date.now() - view.openedAt < 1000) return;
   parts.map.happened(happening);
-  if (["migrate", "replicate", "undeploy", "deploy", "inhibited"].includes(happening.kind))
+  if ([...OPERATION_KINDS, "inhibited"].includes(happening.kind))
     parts.happened.textContent = `${clock(happening.time_ms)} ${brief(happening.text)}`;
 }
 

@@ -2,9 +2,11 @@
 
 const KEPT = 2000;
 const SHOWN = 200;
+/** The kinds of events that are accepted operations, in the order of the legend. Other operations have the kind `node`. */
+const OPERATION_KINDS = ["migrate", "replicate", "undeploy", "deploy"];
 /** @type {[key: string, label: string, kinds: string[]][]} */
 const GROUPS = [
-  ["operations", "operations", ["migrate", "replicate", "undeploy", "deploy", "arrived"]],
+  ["operations", "operations", [...OPERATION_KINDS, "arrived"]],
   ["inhibited", "inhibited", ["inhibited"]],
   ["proposed", "proposals", ["proposed"]],
   ["copies", "copies", ["copy"]],

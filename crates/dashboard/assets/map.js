@@ -294,7 +294,7 @@ class ColonyMap {
   happened({ kind, instance, from, to }) {
     const boxes = this.layout?.boxes;
     const [start, end] = [boxes?.get(from ?? ""), boxes?.get(to ?? "")];
-    if (!["migrate", "replicate", "undeploy", "deploy", "inhibited", "arrived"].includes(kind)) return;
+    if (![...OPERATION_KINDS, "inhibited", "arrived"].includes(kind)) return;
     const looks = kind === "arrived" ? "migrate" : kind;
     // Both the source and the target of a migration report it; it is drawn once.
     // Of inhibited requests between the same nodes, one is drawn at a time.

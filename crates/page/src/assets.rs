@@ -11,12 +11,14 @@ pub const STYLES: &[&str] = &[
     include_str!("../assets/page.css"),
     include_str!("../assets/figures.css"),
     include_str!("../assets/details.css"),
+    include_str!("../assets/operations.css"),
     include_str!("../assets/stage.css"),
     include_str!("../assets/explanation.css"),
 ];
 
 /// The scripts. They only define functions and constants; a page calls the functions.
 pub const SCRIPTS: &[&str] = &[
+    include_str!("../assets/operations.js"),
     include_str!("../assets/elements.js"),
     include_str!("../assets/theme.js"),
     include_str!("../assets/numbers.js"),

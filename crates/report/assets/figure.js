@@ -5,7 +5,7 @@ const chosen = {
   group: "0",
   by: window.innerWidth < 640 ? "step" : "cycle",
   measure: "satisfied",
-  outcomes: new Set(["replicate", "migrate", "undeploy", "inhibited"]),
+  outcomes: new Set([...PLACEMENT_OPERATIONS, "inhibited"]),
 };
 
 /** @type {{ show: () => void, observer: ResizeObserver }[]} */

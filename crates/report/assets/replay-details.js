@@ -1,102 +1,6 @@
 // The details of an instance, with its last decision and the reasons, of a node, with its verdicts, and of a time.
 
 /**
- * The name of a flavour of an instance; "another flavour" if it is unknown.
- * @param {Replayed} run
- * @param {number} instance
- * @param {number} flavour
- */
-function flavourOf(run, instance, flavour) {
-  return run.applications[run.replay.instances[instance][1]].flavours?.[flavour]?.[0] ?? "another flavour";
-}
-
-/**
- * @param {Replayed} run
- * @param {number | string | undefined} target
- */
-function targetName(run, target) {
-  if (target === undefined) return "its own node";
-  return typeof target === "number" ? run.nodes.ids[target] : `${target}, which no node is called`;
-}
-
-/**
- * An operation and its target in words.
- * @param {Replayed} run
- * @param {Wanted} wanted
- */
-function wantedText(run, { operation, target }) {
-  const word = OPERATIONS[operation];
-  if (word === "adapt") return `adapt to ${target}`;
-  return ["undeploy", "sleep", "wake"].includes(word)
-    ? word
-    : `${word} ${word === "replicate" && target === undefined ? "on" : "to"} ${targetName(run, target)}`;
-}
-
-/**
- * A judgement in words, with its style class. With `instance`, from the point of view of that instance.
- * @param {RunHistory} history
- * @param {Judgement} judgement
- * @param {number} [instance]
- * @returns {[kind: string, text: string]}
- */
-function judgementText(history, { event, from }, instance) {
-  const { run } = history;
-  const name = (/** @type {number} */ place) => run.replay.instances[place][0];
-  const node = (/** @type {number} */ place) => run.nodes.ids[place];
-  const reason = (/** @type {number} */ place) => run.replay.reasons[place][2];
-  const refused = (/** @type {number} */ place) => `${run.replay.reasons[place][0]}: ${reason(place)}`;
-  switch (event.kind) {
-    case "deployed":
-      return ["deploy", `deployed on ${node(event.node)}`];
-    case "migrate": {
-      const as = event.renamed === undefined ? "" : `, as ${name(event.renamed)}`;
-      return ["migrate", `migrate from ${node(from)} to ${node(event.node)} accepted${as}`];
-    }
-    case "replicate":
-      return instance === event.replica
-        ? ["replicate", `appeared on ${node(event.node)} as a replica of ${name(event.instance)}`]
-        : ["replicate", `replicate to ${node(event.node)} accepted: ${name(event.replica)} appeared`];
-    case "adapt":
-      return ["adapt", `runs as ${flavourOf(run, event.instance, event.flavour)}`];
-    case "undeploy":
-      return ["undeploy", `undeploy from ${node(from)} accepted`];
-    case "evicted":
-      return ["evicted", `evicted by the owner of ${node(from)}: ${reason(event.reason)}`];
-    case "shrunk": {
-      const flavour = flavourOf(run, event.instance, event.flavour);
-      return ["shrunk", `shrunk to ${flavour} by the owner of ${node(from)}: ${reason(event.reason)}`];
-    }
-    case "announced": {
-      const within = plural(event.evaluations, "evaluation");
-      return ["evicted", `will be evicted from ${node(from)} within ${within}: ${reason(event.reason)}`];
-    }
-    case "sleep":
-      return ["sleep", `sleeps on ${node(from)}`];
-    case "wake":
-      return ["wake", `wakes on ${node(from)}`];
-    case "woken":
-      return ["wake", `woken on ${node(from)} by a client request`];
-    case "notWoken":
-      return ["inhibited", `wake-up for a client request inhibited by ${refused(event.reason)}`];
-    case "inhibited": {
-      // Without a target, the operation has no node as target, but for example a flavour.
-      const wanted = event.target === undefined ? OPERATIONS[event.operation] : wantedText(run, event);
-      return ["inhibited", `${wanted} inhibited by ${refused(event.reason)}`];
-    }
-    case "deployInhibited":
-      return ["inhibited", `deploy of ${run.applications[event.application].id} inhibited by ${refused(event.reason)}`];
-    case "nodeDown":
-      return ["undeploy", `${node(event.node)} went down`];
-    case "nodeUp":
-      return ["deploy", `${node(event.node)} came up`];
-    case "nodeLeaving":
-      return ["undeploy", `${node(event.node)} announced that it will leave`];
-    default:
-      return ["nop", ""];
-  }
-}
-
-/**
  * Describes the demand in the facts, independently of the policy.
  * @param {Replayed} run
  * @param {ApplicationRow} application
@@ -406,15 +310,13 @@ function nodeDetails(history, node, moment, pick) {
 
 /**
  * The events that are counted up to a time; counts of rare ones are shown only if they are not zero.
- * @type {[kind: ReplayEvent["kind"], isRare?: true][]}
+ * @type {[kind: EventKind, isRare?: true][]}
  */
 const SO_FAR = [
-  ["replicate"],
-  ["migrate"],
-  ["undeploy"],
-  ["adapt", true],
-  ["sleep", true],
-  ["wake", true],
+  ...PLACEMENT_OPERATIONS.map((operation) => /** @type {[EventKind]} */ ([operation])),
+  ...OPERATIONS.filter((operation) => !PLACEMENT_OPERATIONS.some((other) => other === operation)).map(
+    (operation) => /** @type {[EventKind, true]} */ ([operation, true]),
+  ),
   ["woken", true],
   ["shrunk", true],
   ["evicted", true],
@@ -434,7 +336,7 @@ function momentDetails(history, moment) {
   state.node.forEach((node, instance) => {
     if (node >= 0) alive.push([run.replay.instances[instance][1], run.nodes.tiers[node]]);
   });
-  const soFar = (/** @type {ReplayEvent["kind"]} */ kind) =>
+  const soFar = (/** @type {EventKind} */ kind) =>
     sum(history.eventsAt.slice(0, moment + 1).map((events) => events.filter((event) => event.kind === kind).length));
   const row = (/** @type {string} */ name, /** @type {number} */ count, /** @type {string} */ colour) =>
     h(

@@ -42,3 +42,35 @@ type StageLayout = {
 
 /** A run that is shown by area. */
 type AreaRun = Run & { areas: Areas };
+
+type EventKind = ReplayEvent["kind"];
+
+/** The names of what an event refers to by number; `from` is the node of its instance, and `refusal` who refused and why. */
+type EventNames = {
+  from: string;
+  instance: (place: number) => string;
+  application: (place: number) => string;
+  node: (place: number) => string;
+  flavour: (instance: number, flavour: number) => string;
+  wanted: (wanted: Wanted) => string;
+  reason: (place: number) => string;
+  refusal: (place: number) => string;
+};
+
+/** What the page says of events of a kind. */
+type WordsOfKind<K extends EventKind> = {
+  /** What happened, from the point of view of the instance `seenBy` if there is one. Without it, it is in no list. */
+  text?: (event: Extract<ReplayEvent, { kind: K }>, names: EventNames, seenBy?: number) => string;
+  /** The style class in lists; by default, the kind. */
+  look?: string;
+  /** The words after a number of them: for any number, or for one and for more. */
+  counted?: [one: string, many?: string];
+  /** The head and the name of the column of tables that is shown if the count is not zero in some run. */
+  column?: [head: string, name: keyof FurtherCounts];
+  /** The name and style class of its mark on the stage. */
+  mark?: string;
+  /** When the mark is in the legend: always, if an application has flavours, or if there is such an event. */
+  legend?: "always" | "flavours" | "found";
+  /** For an operation with a target node, the word before its own node; by default, "to". */
+  onOwnNode?: string;
+};

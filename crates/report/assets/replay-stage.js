@@ -260,18 +260,6 @@ class Stage {
       case "replicate":
         this.arrow("replicate", from, cellPlace(this.layout, event.node, state.slot[event.replica]));
         break;
-      case "undeploy":
-      case "evicted":
-      case "announced":
-      case "shrunk":
-      case "adapt":
-      case "sleep":
-      case "wake":
-        ring(event.kind);
-        break;
-      case "woken":
-        ring("wake");
-        break;
       case "notWoken":
         this.refuse(from, from);
         break;
@@ -280,7 +268,10 @@ class Stage {
         this.refuse(from, isElsewhere ? boxMiddle(this.layout, event.target ?? 0) : from);
         break;
       }
-      default:
+      default: {
+        const { mark } = EVENT_WORDS[event.kind];
+        if (mark) ring(mark);
+      }
     }
   }
 

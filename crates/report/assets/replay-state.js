@@ -271,11 +271,11 @@ function isOfPlacedInstance(event) {
 }
 
 /**
- * Whether an event is an accepted migrate, replicate, adapt or undeploy.
+ * Whether an event is an accepted operation of an agent.
  * @param {ReplayEvent} event
  */
 function isAccepted({ kind }) {
-  return ["migrate", "replicate", "adapt", "undeploy", "sleep", "wake"].includes(kind);
+  return Object.hasOwn(OPERATION_TARGETS, kind);
 }
 
 /**

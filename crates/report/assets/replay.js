@@ -201,24 +201,14 @@ class Player {
         ),
       );
     const user = h("span", { class: "key" }, h("span", { class: "ring" }), "user");
-    const adapts = this.run.applications.some((application) => application.flavours) ? ["adapt"] : [];
-    const acts = this.history ? this.history.eventsAt.flat().map(({ kind }) => kind) : [];
-    /** @type {[name: string, kind: ReplayEvent["kind"]][]} */
-    const rare = [
-      ["evicted", "evicted"],
-      ["announced", "announced"],
-      ["shrunk", "shrunk"],
-      ["sleep", "sleep"],
-      ["wake", "woken"],
-      ["wake", "wake"],
-    ];
-    const owners = rare
-      .filter(([, kind]) => acts.includes(kind))
-      .map(([name]) => name)
-      .filter((name, place, names) => names.indexOf(name) === place);
-    const marks = ["migrate", "replicate", "undeploy", ...adapts, ...owners, "inhibited"].map((name) =>
-      h("span", { class: `key mark-key ${name}` }, name),
-    );
+    const hasFlavours = this.run.applications.some((application) => application.flavours);
+    const found = new Set(this.history?.eventsAt.flat().map(({ kind }) => kind));
+    const isShown = (/** @type {EventKind} */ kind) => {
+      const { legend } = EVENT_WORDS[kind];
+      return legend === "always" || (legend === "flavours" && hasFlavours) || (legend === "found" && found.has(kind));
+    };
+    const names = new Set(EVENT_KINDS.filter(isShown).map((kind) => EVENT_WORDS[kind].mark));
+    const marks = [...names].map((name) => h("span", { class: `key mark-key ${name}` }, name));
     return h("div", { class: "legend", "aria-label": "Legend" }, applications, this.history ? [user, marks] : null);
   }
 
@@ -295,32 +285,11 @@ class Player {
 
   /** @param {ReplayEvent[]} events */
   summary(events) {
-    const count = (/** @type {ReplayEvent["kind"]} */ kind) => events.filter((event) => event.kind === kind).length;
-    /** @type {[kind: ReplayEvent["kind"], one: string, many?: string][]} */
-    const kinds = [
-      ["deployed", "deployed"],
-      ["handover", "handover", "handovers"],
-      ["migrate", "migrate"],
-      ["replicate", "replicate"],
-      ["undeploy", "undeploy"],
-      ["adapt", "adapt"],
-      ["evicted", "evicted"],
-      ["announced", "eviction notices"],
-      ["shrunk", "shrunk"],
-      ["sleep", "sleep"],
-      ["wake", "wake"],
-      ["woken", "woken by a request", "woken by requests"],
-      ["notWoken", "wake-ups inhibited"],
-      ["inhibited", "inhibited"],
-      ["deployInhibited", "deploy inhibited"],
-      ["nodeDown", "node down"],
-      ["nodeUp", "node up"],
-      ["linkDown", "link down"],
-      ["linkUp", "link up"],
-    ];
-    const parts = kinds
-      .filter(([kind]) => count(kind))
-      .map(([kind, one, many]) => (many ? plural(count(kind), one, many) : `${count(kind)} ${one}`));
+    const parts = EVENT_KINDS.map((kind) => {
+      const count = events.filter((event) => event.kind === kind).length;
+      const [one, many] = EVENT_WORDS[kind].counted ?? [];
+      return count && one ? (many ? plural(count, one, many) : `${count} ${one}`) : null;
+    }).filter((part) => part !== null);
     return parts.length ? capital(list(parts)) : "Every agent stays.";
   }
 

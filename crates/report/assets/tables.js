@@ -182,7 +182,7 @@ function comparison(report, { title, name, note, columns }) {
 }
 
 /**
- * @param {"replicate" | "migrate" | "undeploy"} operation
+ * @param {keyof OperationCounts} operation
  * @returns {Column}
  */
 function perMovement(operation) {
@@ -194,19 +194,11 @@ function perMovement(operation) {
   };
 }
 
-/**
- * The heads and names of counts beyond the paper's figures. A count is shown if it is not zero in some run.
- * @type {[string, keyof FurtherCounts][]}
- */
-const FURTHER = [
-  ["adapts", "adapt"],
-  ["evicted by owners", "evicted"],
-  ["shrunk by owners", "shrunk"],
-  ["sleeps", "sleep"],
-  ["wakes", "wake"],
-  ["woken by requests", "woken"],
-  ["wake-ups inhibited", "not_woken"],
-];
+// The heads and names of counts beyond the paper's figures. A count is shown if it is not zero in some run.
+const FURTHER = EVENT_KINDS.flatMap((kind) => {
+  const { column } = EVENT_WORDS[kind];
+  return column ? [column] : [];
+});
 
 /** @param {PageData} report */
 function comparisonTables(report) {
@@ -235,7 +227,7 @@ function comparisonTables(report) {
       title: "Operations for each movement",
       name: "operations-per-movement",
       note: "Operations per handover of a user; arrivals after the start count as handovers.",
-      columns: [perMovement("replicate"), perMovement("migrate"), perMovement("undeploy")],
+      columns: PLACEMENT_OPERATIONS.map(perMovement),
     }),
     comparison(report, {
       title: "Response time and usage",

@@ -41,5 +41,4 @@ type Columns<T> = { length: number, columns: Record<string, unknown[] | ColumnOf
 type ColumnOfLists = { lengths: number[], rows: Columns<unknown> };
 /** An event with the index of its time. */
 type ReplayEvent = EventOfKind & { moment: number };
-declare const OPERATIONS: string[];
 declare const LINE_ROLES: string[];

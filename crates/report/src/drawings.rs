@@ -188,13 +188,15 @@ fn file_name(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use mario_domain::AgentOperation;
     use mario_page::drawing::light_and_dark;
 
     use super::*;
 
     #[test]
-    fn every_colour_of_an_outcome_is_in_the_palette() {
-        for outcome in crate::series::OUTCOMES {
+    fn every_colour_of_an_outcome_or_an_operation_is_in_the_palette() {
+        let operations = AgentOperation::ALL.map(AgentOperation::as_str);
+        for outcome in crate::series::OUTCOMES.into_iter().chain(operations) {
             let name = format!("var(--{outcome})");
             assert!(light_and_dark(&name).iter().all(|colour| colour.starts_with('#')), "{name}");
         }

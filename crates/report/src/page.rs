@@ -7,6 +7,7 @@ use crate::codes;
 
 /// The report's own scripts, in the order in which they are concatenated.
 const PROGRAM: &[&str] = &[
+    include_str!("../assets/event-words.js"),
     include_str!("../assets/figure.js"),
     include_str!("../assets/tables.js"),
     include_str!("../assets/columns.js"),
@@ -47,7 +48,7 @@ pub(crate) fn html(title: &str, data: &str, is_live: bool) -> String {
     page
 }
 
-/// The content of the page's script element: the tables of codes and all scripts.
+/// The content of the page's script element: the table of codes and all scripts.
 pub(crate) fn program() -> String {
     format!("\n(() => {{\n\"use strict\";\n{}{}}})();\n", codes::script(), [SCRIPTS, PROGRAM].concat().concat())
 }

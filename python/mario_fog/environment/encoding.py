@@ -10,9 +10,10 @@ import gymnasium
 import numpy
 
 from ..facts import Constant, Facts
+from ..operations import TO_NODES
 
 #: How many numbers of an observation describe the agent itself, and each neighbour.
-OWN, OF_NEIGHBOUR = 6, 4
+OWN, OF_NEIGHBOUR = 6, 2 + len(TO_NODES)
 
 Observation = dict[str, numpy.ndarray]
 
@@ -21,13 +22,13 @@ class Encoding:
     """What an agent observes as an array, and what it may do as numbers.
 
     Actions: 0 does nothing, 1 undeploys the instance, 2 + i migrates it to the i-th neighbour, and 2 + ``neighbours`` + i
-    replicates it there. Neighbours beyond ``neighbours`` cannot be targets.
+    replicates it there: the operations of ``TO_NODES``, in this order. Neighbours beyond ``neighbours`` cannot be targets.
     """
 
     def __init__(self, neighbours: int) -> None:
         self.neighbours = neighbours
         self.length = OWN + OF_NEIGHBOUR * neighbours
-        self.actions = 2 + 2 * neighbours
+        self.actions = 2 + len(TO_NODES) * neighbours
 
     def observation_space(self) -> gymnasium.spaces.Dict:
         """The space of observations of one agent."""
@@ -56,10 +57,10 @@ class Encoding:
         observation[:OWN] = [-1.0 if math.isinf(number) else number for number in numbers]
         for place, node in enumerate(facts.neighbours[: self.neighbours]):
             rate, latency = seen.get(node, (0.0, 0.0))
-            was_inhibited = [float((operation, node) in facts.inhibited) for operation in ("migrate", "replicate")]
+            was_inhibited = [float((operation, node) in facts.inhibited) for operation in TO_NODES]
             start = OWN + OF_NEIGHBOUR * place
             observation[start : start + OF_NEIGHBOUR] = [rate, latency, *was_inhibited]
-            mask[2 + place] = mask[2 + self.neighbours + place] = 1
+            mask[2 + place :: self.neighbours] = 1
 
     def action(self, facts: Facts, proposal: tuple[str, Constant] | None) -> int:
         """The number of the action for a proposal of the agent with these facts; ``None`` means to do nothing."""
@@ -68,12 +69,12 @@ class Encoding:
         operation, target = proposal
         if operation == "undeploy":
             return 1
-        if operation not in ("migrate", "replicate"):
-            raise ValueError(f"an action is undeploy, migrate or replicate, and not {operation}")
+        if operation not in TO_NODES:
+            raise ValueError(f"an action is undeploy, {', '.join(TO_NODES[:-1])} or {TO_NODES[-1]}, and not {operation}")
         places = [str(node) for node in facts.neighbours[: self.neighbours]]
         if str(target) not in places:
             raise ValueError(f"{target!r} is not among the neighbours that are targets: {', '.join(places)}")
-        return (2 if operation == "migrate" else 2 + self.neighbours) + places.index(str(target))
+        return 2 + TO_NODES.index(operation) * self.neighbours + places.index(str(target))
 
     def checked(self, agent: str, action: Any) -> int:
         """The action as an ``int``. Raises ``ValueError`` if there is no such action."""
@@ -95,5 +96,5 @@ class Encoding:
             return []
         if action == 1:
             return [("undeploy", "self")]
-        operation = "migrate" if action < 2 + self.neighbours else "replicate"
-        return [(operation, facts.neighbours[(action - 2) % self.neighbours])]
+        operation, place = divmod(action - 2, self.neighbours)
+        return [(TO_NODES[operation], facts.neighbours[place])]
