@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -313,9 +313,8 @@ impl Colony {
     pub fn joined(&self) -> String {
         let parts: Vec<Vec<PathBuf>> = self.daemons.iter().map(|daemon| self.parts(&daemon.name)).collect();
         let parts: Vec<Vec<PathBuf>> = parts.into_iter().filter(|parts| !parts.is_empty()).collect();
-        let open = |path: &std::path::Path| -> std::io::Result<Box<dyn BufRead>> {
-            Ok(Box::new(BufReader::new(fs::File::open(path)?)))
-        };
+        let open =
+            |path: &Path| -> std::io::Result<Box<dyn BufRead>> { Ok(Box::new(BufReader::new(fs::File::open(path)?))) };
         let (trace, _) = join(&parts, &open, Vec::new()).expect("parts of a trace");
         String::from_utf8(trace).expect("text")
     }
@@ -329,22 +328,25 @@ impl Colony {
         parts
     }
 
-    /// Undeploys all instances on the running daemons, repeatedly, until no process of a workload is left, for at most
-    /// 20 s.
+    /// Undeploys all instances on the running daemons, repeatedly, until none is left, nor a process of a workload, for at
+    /// most 20 s.
     pub fn end_instances(&mut self) {
         let begun = Instant::now();
         loop {
+            let mut is_empty = true;
             for index in 0..self.daemons.len() {
                 if self.daemons[index].process.is_none() {
                     continue;
                 }
                 let answer = self.get(index, "/v1/instances");
                 for one in answer["instances"].as_array().cloned().unwrap_or_default() {
+                    is_empty = false;
                     let path = format!("/v1/instances/{}", one["instance"].as_str().unwrap_or_default());
                     let _ = self.ask(index, Method::DELETE, &path, &[], Vec::new());
                 }
             }
-            if self.workload_processes().is_empty() || begun.elapsed() > Duration::from_secs(20) {
+            // The process of an instance that was just deployed may not run yet.
+            if is_empty && self.processes_left().is_empty() || begun.elapsed() > Duration::from_secs(20) {
                 return;
             }
             std::thread::sleep(Duration::from_millis(50));
@@ -354,12 +356,30 @@ impl Colony {
     /// Returns the processes of workloads that still run: those whose working directory is in the colony's directory,
     /// except for the daemons.
     pub fn workload_processes(&self) -> Vec<i32> {
+        self.processes(|_, directory| directory.starts_with(&self.directory))
+    }
+
+    /// Returns [`Colony::workload_processes`] and those that are just being started or watched for a daemon: they have
+    /// another working directory, but the environment of a workload.
+    fn processes_left(&self) -> Vec<i32> {
+        let named = self.directory.as_os_str().as_encoded_bytes();
+        self.processes(|environment, directory| {
+            let is_of_workload = environment.split(|byte| *byte == 0).any(|variable| {
+                variable.starts_with(b"MARIO_") && variable.windows(named.len()).any(|part| part == named)
+            });
+            directory.starts_with(&self.directory) || is_of_workload
+        })
+    }
+
+    /// The processes, except for the daemons, whose environment and working directory satisfy a condition.
+    fn processes(&self, is_wanted: impl Fn(&[u8], &Path) -> bool) -> Vec<i32> {
         let daemons: Vec<u32> = self.daemons.iter().filter_map(|daemon| Some(daemon.process.as_ref()?.id())).collect();
         let mut found = Vec::new();
         for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
             let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
             let directory = fs::read_link(entry.path().join("cwd")).unwrap_or_default();
-            if directory.starts_with(&self.directory) && !daemons.contains(&pid) {
+            let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
+            if is_wanted(&environment, &directory) && !daemons.contains(&pid) {
                 found.push(pid.cast_signed());
             }
         }
@@ -374,8 +394,12 @@ impl Drop for Colony {
         for index in 0..self.daemons.len() {
             self.kill(index);
         }
-        for pid in self.workload_processes() {
-            let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL);
+        // A daemon may have been starting a process when it was killed.
+        for _ in 0..3 {
+            for pid in self.processes_left() {
+                let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL);
+            }
+            std::thread::sleep(Duration::from_millis(20));
         }
     }
 }
