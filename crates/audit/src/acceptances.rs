@@ -1,7 +1,7 @@
 //! Recomputes the answers of node managers' acceptance policies: verdicts, and actions of owners.
 
 use mario_domain::{
-    AgentId, Capacity, FlavourId, Hardware, Instance, InstanceId, Node, NodeId, Operation, OperationName, Request,
+    AgentId, Capacity, FlavourId, Hardware, Instance, InstanceId, Node, NodeId, OperationName, Request,
     Rule as DomainRule, Target, Verdict, Wakefulness,
 };
 use mario_policy::{Acceptance, Eviction, Initiative, ManagerView, Shrink};
@@ -244,16 +244,15 @@ fn request(
     let (Some(instance), Some(own)) = (query.instance, query.concerned.own) else {
         return Some(Request::deploy(application, id(query.target?)));
     };
-    let operation = match query.operation {
-        OperationName::Undeploy => Operation::Undeploy,
-        OperationName::Sleep => Operation::Sleep,
-        OperationName::Wake => Operation::Wake,
+    let operation = query.operation.of_agent()?;
+    let target = if operation.asks_for_place() {
+        Target::Node(id(query.target?))
+    } else if operation.asks_for_flavour() {
         // An acceptance policy does not see the flavour.
-        OperationName::Adapt => Operation::Adapt(FlavourId::number(0)),
-        OperationName::Migrate => Operation::Migrate(Target::Node(id(query.target?))),
-        OperationName::Replicate => Operation::Replicate(Target::Node(id(query.target?))),
-        OperationName::Deploy => return None,
+        Target::Flavour(FlavourId::number(0))
+    } else {
+        Target::Own
     };
     // An acceptance policy does not see the agent.
-    Request::by_agent(AgentId::number(0), instance.clone(), id(own), application, operation).ok()
+    Request::by_agent(AgentId::number(0), instance.clone(), id(own), application, operation.towards(target)).ok()
 }

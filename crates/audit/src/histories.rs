@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mario_domain::InstanceId;
+use mario_domain::{InstanceEffect, InstanceId};
 use mario_policy::MemoryDeclaration;
 use rustc_hash::FxHashMap;
 
@@ -177,7 +177,6 @@ impl Histories {
     }
 
     fn accepted(&mut self, instance: &InstanceId, proposal: &Proposal, new: Option<&InstanceId>) {
-        use mario_domain::AgentOperation::{Adapt, Migrate, Replicate, Sleep, Undeploy, Wake};
         let application = self.applications.get(instance).copied();
         if let (Some(new), Some(application)) = (new, application) {
             self.applications.insert(new.clone(), application);
@@ -188,18 +187,22 @@ impl Histories {
         if past.last.is_some() && remembers.operations > 0 {
             past.next.done.insert(0, (1, proposal.clone()));
         }
-        match (proposal.operation, new) {
-            (Migrate, None) => {
-                past.next.age = past.next.age.map(|_| 0);
-                past.next.leave = None;
+        match (proposal.operation.effect(), new) {
+            (InstanceEffect::Kept, None) => {
+                // Only where it moves, its time on the node begins anew.
+                if proposal.operation.asks_for_place() {
+                    past.next.age = past.next.age.map(|_| 0);
+                    past.next.leave = None;
+                }
             }
-            (Migrate, Some(new)) => {
+            // A migration to a new id.
+            (InstanceEffect::Kept, Some(new)) => {
                 self.go(instance);
                 self.begin(new, remembers);
             }
-            (Replicate, Some(new)) => self.begin(new, remembers),
-            (Undeploy, _) => self.go(instance),
-            (Replicate, None) | (Adapt | Sleep | Wake, _) => {}
+            (InstanceEffect::Created, Some(new)) => self.begin(new, remembers),
+            (InstanceEffect::Ended, _) => self.go(instance),
+            (InstanceEffect::Created, None) => {}
         }
     }
 }

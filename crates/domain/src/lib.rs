@@ -67,7 +67,7 @@ pub use id::{AgentId, ApplicationId, FlavourId, Id, IdError, InstanceId, Name, N
 pub use infrastructure::{Instance, Node, NodeError};
 pub use mixing::{Fnv1a, RANDOM_NUMBERS, mixed};
 pub use models::{Intensity, Models};
-pub use operation::{AgentOperation, InstanceEffect, Operation, OperationName, Target};
+pub use operation::{AgentOperation, Concerned, InstanceEffect, Operation, OperationCounts, OperationName, Target};
 pub use predicate::{
     Changes, DefinedBy, FactArgument, FactKind, FactPredicate, FactRow, KeyPart, Lifetime, RANDOM, SeenBy, SmallWorlds,
 };

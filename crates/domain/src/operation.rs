@@ -1,6 +1,7 @@
 //! The operations on an instance.
 
 use std::fmt;
+use std::ops::{Index, IndexMut};
 
 use serde::de::Deserializer;
 use serde::ser::Serializer;
@@ -39,29 +40,59 @@ pub enum Target {
     Flavour(FlavourId),
 }
 
-/// Generates [`AgentOperation`], [`OperationName`] and their lists from a table of the operations of agents, each with
-/// its name, in the order of their codes.
+/// What an operation does to the number of instances.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum InstanceEffect {
+    /// An instance appears.
+    Created,
+    /// The instance disappears.
+    Ended,
+    /// The number stays.
+    Kept,
+}
+
+/// The applications with whose instances an operation can be accepted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Concerned {
+    /// Every application. These are the operations of the paper, whose columns come first in tables.
+    Every,
+    /// Those with flavours.
+    WithFlavours,
+    /// Those that can sleep.
+    WithSleep,
+}
+
+/// Generates [`AgentOperation`], [`OperationName`], their lists and [`OperationCounts`] from a table of the operations
+/// of agents, in the order of their codes: of each what it does, its name and its word, what it does to the number of instances once
+/// it is accepted, and the applications that it concerns.
 macro_rules! agent_operations {
-    ($($(#[$doc:meta])* $name:ident $word:literal;)*) => {
+    ($(#[doc = $doc:literal] $name:ident $word:ident: $effect:ident, $concerned:ident;)*) => {
         /// An operation that an agent can propose; only operators deploy.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
         #[serde(rename_all = "lowercase")]
         pub enum AgentOperation {
-            $($(#[$doc])* $name,)*
+            $(#[doc = $doc] $name,)*
         }
 
         /// The name of an operation, whether an agent or an operator requests it.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
         #[serde(rename_all = "lowercase")]
         pub enum OperationName {
-            $($(#[$doc])* $name,)*
+            $(#[doc = $doc] $name,)*
             /// A new instance appears on a node.
             Deploy,
         }
 
+        /// A count for each operation of agents, under its word.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+        #[allow(missing_docs, reason = "each is the operation of that name")]
+        pub struct OperationCounts {
+            $(pub $word: u64,)*
+        }
+
         impl AgentOperation {
             /// The number of operations.
-            pub const COUNT: usize = [$($word),*].len();
+            pub const COUNT: usize = [$(stringify!($word)),*].len();
 
             /// All operations, in the order of their codes.
             pub const ALL: [AgentOperation; AgentOperation::COUNT] = [$(AgentOperation::$name),*];
@@ -69,7 +100,29 @@ macro_rules! agent_operations {
             /// The name of the operation in policies, traces and on screen.
             pub const fn as_str(self) -> &'static str {
                 match self {
-                    $(AgentOperation::$name => $word,)*
+                    $(AgentOperation::$name => stringify!($word),)*
+                }
+            }
+
+            /// What the operation does, in a sentence.
+            pub fn description(self) -> &'static str {
+                let text = match self {
+                    $(AgentOperation::$name => $doc,)*
+                };
+                text.trim_start()
+            }
+
+            /// What the operation does to the number of instances once it is accepted.
+            pub const fn effect(self) -> InstanceEffect {
+                match self {
+                    $(AgentOperation::$name => InstanceEffect::$effect,)*
+                }
+            }
+
+            /// The applications with whose instances it can be accepted.
+            pub const fn concerned(self) -> Concerned {
+                match self {
+                    $(AgentOperation::$name => Concerned::$concerned,)*
                 }
             }
         }
@@ -94,38 +147,57 @@ macro_rules! agent_operations {
                 }
             }
         }
+
+        impl Index<AgentOperation> for OperationCounts {
+            type Output = u64;
+
+            fn index(&self, operation: AgentOperation) -> &u64 {
+                match operation {
+                    $(AgentOperation::$name => &self.$word,)*
+                }
+            }
+        }
+
+        impl IndexMut<AgentOperation> for OperationCounts {
+            fn index_mut(&mut self, operation: AgentOperation) -> &mut u64 {
+                match operation {
+                    $(AgentOperation::$name => &mut self.$word,)*
+                }
+            }
+        }
     };
 }
 
 agent_operations! {
-    /// The instance ends.
-    Undeploy "undeploy";
+    /// The instance disappears.
+    Undeploy undeploy: Ended, Every;
     /// The instance moves to another node.
-    Migrate "migrate";
-    /// Another instance of the same application appears on a node.
-    Replicate "replicate";
-    /// The instance runs in another flavour.
-    Adapt "adapt";
-    /// The workload of the instance stops, and releases its hardware except [`Sleep::keeps`](crate::Sleep::keeps).
-    Sleep "sleep";
+    Migrate migrate: Kept, Every;
+    /// Another instance of the application appears on the target.
+    Replicate replicate: Created, Every;
+    /// The instance changes to another flavour.
+    Adapt adapt: Kept, WithFlavours;
+    /// The workload of the instance stops.
+    Sleep sleep: Kept, WithSleep;
     /// The workload of a sleeping instance starts.
-    Wake "wake";
+    Wake wake: Kept, WithSleep;
 }
 
-/// What an operation does to the number of instances.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum InstanceEffect {
-    /// An instance appears.
-    Created,
-    /// The instance disappears.
-    Ended,
-    /// The number stays.
-    Kept,
+impl OperationCounts {
+    /// Each operation that concerns these applications with its count, in the order of the codes.
+    pub fn of(self, concerned: Concerned) -> impl Iterator<Item = (AgentOperation, u64)> {
+        self.iter().filter(move |(operation, _)| operation.concerned() == concerned)
+    }
+
+    /// Each operation with its count, in the order of the codes.
+    pub fn iter(self) -> impl Iterator<Item = (AgentOperation, u64)> {
+        AgentOperation::ALL.into_iter().map(move |operation| (operation, self[operation]))
+    }
 }
 
 impl AgentOperation {
-    /// The code of the operation in caches and in the data of pages: its index in [`AgentOperation::ALL`]. Traces
-    /// contain the name instead.
+    /// The code of the operation in caches, in messages and in the data of pages: its index in [`AgentOperation::ALL`].
+    /// Traces contain the name instead. Messages are why a new operation is appended to the table.
     pub const fn code(self) -> u8 {
         self as u8
     }
@@ -141,17 +213,6 @@ impl AgentOperation {
         match self {
             AgentOperation::Undeploy | AgentOperation::Adapt | AgentOperation::Sleep | AgentOperation::Wake => false,
             AgentOperation::Migrate | AgentOperation::Replicate => true,
-        }
-    }
-
-    /// What the operation does to the number of instances once it is accepted.
-    pub const fn effect(self) -> InstanceEffect {
-        match self {
-            AgentOperation::Undeploy => InstanceEffect::Ended,
-            AgentOperation::Replicate => InstanceEffect::Created,
-            AgentOperation::Migrate | AgentOperation::Adapt | AgentOperation::Sleep | AgentOperation::Wake => {
-                InstanceEffect::Kept
-            }
         }
     }
 
@@ -368,6 +429,19 @@ mod tests {
         }
         assert!(serde_json::from_str::<Operation>(r#"{"operation":"deploy","target":"self"}"#).is_err());
         assert_eq!(serde_json::to_string(&OperationName::Replicate).expect("a word"), r#""replicate""#);
+    }
+
+    #[test]
+    fn counts_are_serialised_under_the_words_in_the_order_of_the_codes() {
+        let mut counts = OperationCounts::default();
+        for (count, operation) in (1..).zip(AgentOperation::ALL) {
+            counts[operation] += count;
+        }
+        let json = r#"{"undeploy":1,"migrate":2,"replicate":3,"adapt":4,"sleep":5,"wake":6}"#;
+        assert_eq!(serde_json::to_string(&counts).expect("plain data"), json);
+        assert_eq!(serde_json::from_str::<OperationCounts>(json).expect("valid"), counts);
+        let of_sleep: Vec<_> = counts.of(Concerned::WithSleep).collect();
+        assert_eq!(of_sleep, [(AgentOperation::Sleep, 5), (AgentOperation::Wake, 6)]);
     }
 
     #[test]

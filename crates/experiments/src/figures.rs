@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::sync::Arc;
 
+use mario_domain::AgentOperation;
 use mario_trace::State;
 use mario_trace::reader::{ReadError, TraceReader};
 use serde::{Deserialize, Serialize};
@@ -226,12 +227,34 @@ impl OperationCounts {
         self.undeploy + self.migrate + self.replicate
     }
 
+    /// Counts accepted operations of a name, if they have a count here.
+    const fn accepted(&mut self, operation: AgentOperation, count: u64) {
+        match operation {
+            AgentOperation::Undeploy => self.undeploy += count,
+            AgentOperation::Migrate => self.migrate += count,
+            AgentOperation::Replicate => self.replicate += count,
+            AgentOperation::Adapt | AgentOperation::Sleep | AgentOperation::Wake => {}
+        }
+    }
+
     fn add(&mut self, other: &OperationCounts) {
         self.undeploy += other.undeploy;
         self.nop += other.nop;
         self.migrate += other.migrate;
         self.replicate += other.replicate;
         self.inhibited += other.inhibited;
+    }
+}
+
+impl FurtherCounts {
+    /// Counts accepted operations of a name, if they have a count here.
+    const fn accepted(&mut self, operation: AgentOperation, count: u64) {
+        match operation {
+            AgentOperation::Undeploy | AgentOperation::Migrate | AgentOperation::Replicate => {}
+            AgentOperation::Adapt => self.adapt += count,
+            AgentOperation::Sleep => self.sleep += count,
+            AgentOperation::Wake => self.wake += count,
+        }
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 use std::io::BufRead;
+use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
-use mario_domain::AgentOperation;
+use mario_domain::{Concerned, OperationCounts};
 use mario_trace::reader::{ReadError, TraceReader, TraceRecord};
 use mario_trace::{Actor, Change, State};
 use serde::Serialize;
@@ -20,17 +21,8 @@ pub struct CountsSince {
     /// Evaluations of agents.
     pub evaluations: u64,
     /// Accepted operations.
-    pub undeploy: u64,
-    /// Accepted operations.
-    pub migrate: u64,
-    /// Accepted operations.
-    pub replicate: u64,
-    /// Accepted operations.
-    pub adapt: u64,
-    /// Accepted operations.
-    pub sleep: u64,
-    /// Accepted operations.
-    pub wake: u64,
+    #[serde(flatten)]
+    pub accepted: OperationCounts,
     /// Instances that client requests woke.
     pub woken: u64,
     /// Inhibited operations.
@@ -75,14 +67,7 @@ impl CountsSince {
 
     fn apply(&mut self, change: Change<'_>) {
         match change {
-            Change::Accepted { proposal, .. } => match proposal.operation {
-                AgentOperation::Undeploy => self.undeploy += 1,
-                AgentOperation::Migrate => self.migrate += 1,
-                AgentOperation::Replicate => self.replicate += 1,
-                AgentOperation::Adapt => self.adapt += 1,
-                AgentOperation::Sleep => self.sleep += 1,
-                AgentOperation::Wake => self.wake += 1,
-            },
+            Change::Accepted { proposal, .. } => self.accepted[proposal.operation] += 1,
             Change::Inhibited { .. } => self.inhibited += 1,
             Change::Woke { by: Actor::Client, .. } => self.woken += 1,
             Change::Woke { by: Actor::Agent | Actor::Owner(_) | Actor::LiveNode, .. }
@@ -142,21 +127,18 @@ pub fn table(from: f64, recorded: &CountsSince, replayed: &CountsSince) -> Strin
     };
     row("", "recorded".to_owned(), "replayed".to_owned());
     row("time, ms", format!("{:.0}", recorded.duration), format!("{:.0}", replayed.duration));
-    let counts = [
-        ("evaluations", recorded.evaluations, replayed.evaluations),
-        ("undeploy", recorded.undeploy, replayed.undeploy),
-        ("migrate", recorded.migrate, replayed.migrate),
-        ("replicate", recorded.replicate, replayed.replicate),
-        ("adapt", recorded.adapt, replayed.adapt),
-        ("inhibited", recorded.inhibited, replayed.inhibited),
-    ];
-    let of_sleep = [
-        ("sleep", recorded.sleep, replayed.sleep),
-        ("wake", recorded.wake, replayed.wake),
-        ("woken by requests", recorded.woken, replayed.woken),
-    ];
-    let of_sleep = of_sleep.into_iter().filter(|(_, recorded, replayed)| recorded + replayed > 0);
-    for (title, recorded, replayed) in counts.into_iter().chain(of_sleep) {
+    let accepted = |concerned| {
+        let pairs = recorded.accepted.of(concerned).zip(replayed.accepted.of(concerned));
+        pairs.map(|((operation, recorded), (_, replayed))| (operation.as_str(), recorded, replayed))
+    };
+    let counts = iter::once(("evaluations", recorded.evaluations, replayed.evaluations))
+        .chain(accepted(Concerned::Every))
+        .chain(accepted(Concerned::WithFlavours))
+        .chain([("inhibited", recorded.inhibited, replayed.inhibited)]);
+    let of_sleep = accepted(Concerned::WithSleep)
+        .chain([("woken by requests", recorded.woken, replayed.woken)])
+        .filter(|(_, recorded, replayed)| recorded + replayed > 0);
+    for (title, recorded, replayed) in counts.chain(of_sleep) {
         row(title, recorded.to_string(), replayed.to_string());
     }
     if recorded.is_live {

@@ -18,7 +18,7 @@ mod search;
 mod situation;
 mod step;
 
-use mario_domain::AgentOperation;
+use mario_domain::{AgentOperation, Concerned};
 use mario_prolog::{Allowance, Argument, Budget, Engine, Loaded, Machine, Outcome, Relations, Resolver, Value};
 use serde::Serialize;
 
@@ -477,11 +477,8 @@ impl Explainer {
     }
 }
 
-/// Whether the operation, if it is not proposed, is listed even if no clause names it: undeploy, migrate and replicate
-/// are.
+/// Whether the operation, if it is not proposed, is listed even if no clause names it: those that concern every
+/// application are.
 const fn is_common(operation: AgentOperation) -> bool {
-    match operation {
-        AgentOperation::Undeploy | AgentOperation::Migrate | AgentOperation::Replicate => true,
-        AgentOperation::Adapt | AgentOperation::Sleep | AgentOperation::Wake => false,
-    }
+    matches!(operation.concerned(), Concerned::Every)
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use mario_domain::AgentOperation;
+use mario_domain::{AgentOperation, Concerned};
 use mario_policy::{Acceptance, AcceptanceError, Finding, MemoryDeclaration, Policy, PolicyError, PolicySettings};
 use mario_prolog::{Engine, LoadError, Problem, Resolver};
 use mario_settings::{Mistake, Place, Text};
@@ -176,17 +176,19 @@ fn has_word(text: &str, word: &str) -> bool {
 
 /// Whether an agent policy may propose to adapt, because it mentions this operation.
 pub fn adapts(policy: &PolicyText) -> bool {
-    mentions(policy, &[AgentOperation::Adapt])
+    mentions(policy, Concerned::WithFlavours)
 }
 
 /// Whether an agent policy may propose to sleep or to wake, because it mentions one of these operations.
 pub fn sleeps(policy: &PolicyText) -> bool {
-    mentions(policy, &[AgentOperation::Sleep, AgentOperation::Wake])
+    mentions(policy, Concerned::WithSleep)
 }
 
-/// Whether the program of an agent policy, with the files that it loads, mentions any of these operations. `false` if
-/// it cannot be loaded.
-fn mentions(policy: &PolicyText, operations: &[AgentOperation]) -> bool {
+/// Whether the program of an agent policy, with the files that it loads, mentions any operation that concerns only
+/// these applications. `false` if it cannot be loaded.
+fn mentions(policy: &PolicyText, concerned: Concerned) -> bool {
+    let operations: Vec<AgentOperation> =
+        AgentOperation::ALL.into_iter().filter(|operation| operation.concerned() == concerned).collect();
     // Nearly all policies contain none of these words, and then need not be compiled.
     let is_there = |operation: &AgentOperation| policy.files.iter().any(|(_, text)| has_word(text, operation.as_str()));
     let Some((name, text)) = policy.main().filter(|_| operations.iter().any(is_there)) else { return false };

@@ -5,7 +5,7 @@ mod groups;
 mod regret;
 mod statistics;
 
-use mario_domain::{Duration, FlavourIndex, OperationName, Time};
+use mario_domain::{AgentOperation, Duration, FlavourIndex, InstanceEffect, Time};
 use mario_policy::Decision;
 use mario_scenario::{ApplicationIndex, NodeIndex, Scenario, UserIndex};
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use crate::population::{
 use crate::recorder::{CallResults, Cause, Recorder, Served, ServedCall, UserResults};
 use crate::simulation::CallIndex;
 
-use counts::{Responses, Usage};
+use counts::{Responses, Usage, accepted};
 use groups::Groups;
 use statistics::{mean, pearson, spread};
 
@@ -308,9 +308,13 @@ impl Tally {
 
     /// The counts of a group in the step that contains `time`; those of the last step if `time` is later.
     fn at(&mut self, time: Time, group: usize) -> &mut StepCounts {
-        let last = self.steps[group].len() - 1;
-        let step = (((time - Time::ZERO) / self.step) as usize).min(last);
+        let step = self.step_of(time, group);
         &mut self.steps[group][step]
+    }
+
+    fn step_of(&self, time: Time, group: usize) -> usize {
+        let last = self.steps[group].len() - 1;
+        (((time - Time::ZERO) / self.step) as usize).min(last)
     }
 
     fn count(&mut self, time: Time, application: ApplicationIndex, count: impl Fn(&mut StepCounts)) {
@@ -331,24 +335,15 @@ impl Tally {
         }
     }
 
-    fn operation(&mut self, time: Time, application: ApplicationIndex, operation: OperationName) {
-        match operation {
-            OperationName::Undeploy => {
-                self.count(time, application, |step| step.undeploy += 1);
-                self.instances_changed(application, -1);
-            }
-            OperationName::Migrate => self.count(time, application, |step| step.migrate += 1),
-            OperationName::Adapt => self.count_further(application, |counts| counts.adapt += 1),
-            OperationName::Sleep => self.count_further(application, |counts| counts.sleep += 1),
-            OperationName::Wake => self.count_further(application, |counts| counts.wake += 1),
-            OperationName::Replicate => {
-                self.count(time, application, |step| step.replicate += 1);
-                self.instances_changed(application, 1);
-            }
-            OperationName::Deploy => {
-                self.count(time, application, |step| step.deploy += 1);
-                self.instances_changed(application, 1);
-            }
+    fn accepted(&mut self, time: Time, application: ApplicationIndex, operation: AgentOperation) {
+        for group in self.groups.of(application) {
+            let step = self.step_of(time, group);
+            *accepted(&mut self.steps[group][step], &mut self.further[group], operation) += 1;
+        }
+        match operation.effect() {
+            InstanceEffect::Created => self.instances_changed(application, 1),
+            InstanceEffect::Ended => self.instances_changed(application, -1),
+            InstanceEffect::Kept => {}
         }
     }
 }
@@ -395,13 +390,14 @@ impl Recorder for Tally {
                 Outcome::Judged(judged) => {
                     let application = population.agent(judged.agent).application();
                     if judged.verdict.is_accepted() {
-                        self.operation(time, application, OperationName::of(judged.proposal.operation));
+                        self.accepted(time, application, judged.proposal.operation);
                     } else {
                         self.count(time, application, |step| step.inhibited += 1);
                     }
                 }
                 Outcome::Deployed(Deployed { deployment, verdict: CompactVerdict::Accepted, .. }) => {
-                    self.operation(time, deployment.application, OperationName::Deploy);
+                    self.count(time, deployment.application, |step| step.deploy += 1);
+                    self.instances_changed(deployment.application, 1);
                 }
                 Outcome::Deployed(_) => {}
             }

@@ -6,9 +6,9 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::time::Duration;
 
-use mario_domain::ApplicationId;
+use mario_domain::{ApplicationId, Concerned, OperationCounts};
 use mario_live::LiveError;
-use mario_live::api::{Event, Happening, JudgedRequest, NodeEvent, NodeReport, Operation, Report, Word};
+use mario_live::api::{Event, Happening, JudgedRequest, NodeEvent, NodeReport, Report, Word};
 use mario_live::identity::application_id;
 use serde::Serialize;
 
@@ -135,12 +135,8 @@ pub(crate) fn late_share(times_us: &[u32], max_latency_ms: f64) -> Option<f64> {
 /// Operations, as counted in the logs of daemons.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Operations {
-    /// Accepted migrations.
-    pub migrate: u64,
-    /// Accepted replications.
-    pub replicate: u64,
-    /// Accepted undeploys.
-    pub undeploy: u64,
+    /// Accepted migrations, replications and undeploys.
+    pub accepted: OperationCounts,
     /// Inhibited migrations, replications and undeploys.
     pub inhibited: u64,
     /// Evaluations in the logs: those with a proposal, or without a valid answer.
@@ -174,14 +170,14 @@ impl Operations {
                 is_accepted,
                 ..
             } => {
-                let counter = match (operation, is_accepted) {
-                    (Operation::Migrate, true) => &mut self.migrate,
-                    (Operation::Replicate, true) => &mut self.replicate,
-                    (Operation::Undeploy, true) => &mut self.undeploy,
-                    (Operation::Migrate | Operation::Replicate | Operation::Undeploy, false) => &mut self.inhibited,
-                    (Operation::Adapt | Operation::Sleep | Operation::Wake | Operation::Deploy, _) => return,
-                };
-                *counter += 1;
+                let agents = operation.0.of_agent();
+                // Summaries have the columns of the paper's operations.
+                let Some(operation) = agents.filter(|agents| agents.concerned() == Concerned::Every) else { return };
+                if *is_accepted {
+                    self.accepted[operation] += 1;
+                } else {
+                    self.inhibited += 1;
+                }
             }
             // An operation of a newer version has no counter.
             NodeReport::Judged { request: JudgedRequest { operation: Word::Unknown(_), .. }, .. }
@@ -245,9 +241,9 @@ impl Summary {
             failed: tallies.iter().map(Tally::failed).sum(),
             failures,
             response_ms: Percentiles::of(all_times),
-            migrate: operations.migrate,
-            replicate: operations.replicate,
-            undeploy: operations.undeploy,
+            migrate: operations.accepted.migrate,
+            replicate: operations.accepted.replicate,
+            undeploy: operations.accepted.undeploy,
             inhibited: operations.inhibited,
             evaluations: operations.evaluations,
             evaluations_failed: operations.evaluations_failed,

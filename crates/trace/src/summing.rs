@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use mario_domain::{AgentOperation, Time};
+use mario_domain::{AgentOperation, Concerned, InstanceEffect, OperationCounts, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::header::Header;
@@ -29,20 +29,14 @@ pub(crate) struct Summing {
     moves: Option<(Time, Vec<u64>)>,
 }
 
-/// The counts of one application in a cycle: the outcomes of its agents, and of deploys by operators. The fields are
-/// the columns of the record, in order.
+/// The counts of one application in a cycle: the outcomes of its agents, and of deploys by operators.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 struct Row {
     nop: u64,
-    undeploy: u64,
-    migrate: u64,
-    replicate: u64,
+    accepted: OperationCounts,
     inhibited: u64,
     deployed: u64,
     not_deployed: u64,
-    adapt: u64,
-    sleep: u64,
-    wake: u64,
 }
 
 impl Summing {
@@ -108,15 +102,7 @@ impl Counts<'_> {
         (from, to): (NodeRef, Option<NodeRef>),
         created: Option<NodeRef>,
     ) {
-        let row = &mut self.rows[application.position()];
-        match operation {
-            AgentOperation::Undeploy => row.undeploy += 1,
-            AgentOperation::Migrate => row.migrate += 1,
-            AgentOperation::Replicate => row.replicate += 1,
-            AgentOperation::Adapt => row.adapt += 1,
-            AgentOperation::Sleep => row.sleep += 1,
-            AgentOperation::Wake => row.wake += 1,
-        }
+        self.rows[application.position()].accepted[operation] += 1;
         if let Some(node) = created {
             self.summing.place(application, node, 1);
         }
@@ -177,11 +163,13 @@ impl<W: Write> TraceWriter<W> {
     fn write_cycle(&mut self, time: Time, rows: &[Row], rules: &BTreeMap<&'static str, u64>) {
         let totals = &mut self.totals;
         for row in rows {
-            totals.operations += row.undeploy + row.migrate + row.replicate + row.deployed;
-            totals.operations += row.adapt + row.sleep + row.wake;
+            let with = |effect| row.accepted.iter().filter(move |(operation, _)| operation.effect() == effect);
+            let count = |effect| with(effect).map(|(_, count)| count).sum::<u64>();
+            let (created, ended) = (count(InstanceEffect::Created), count(InstanceEffect::Ended));
+            totals.operations += created + ended + count(InstanceEffect::Kept) + row.deployed;
             totals.inhibited += row.inhibited + row.not_deployed;
-            totals.instances += row.replicate + row.deployed;
-            totals.instances = totals.instances.saturating_sub(row.undeploy);
+            totals.instances += created + row.deployed;
+            totals.instances = totals.instances.saturating_sub(ended);
         }
         self.begin("counts", time);
         let summing = self.summing.as_ref();
@@ -189,11 +177,12 @@ impl<W: Write> TraceWriter<W> {
             summing.map_or((false, false), |summing| (summing.has_flavours, summing.has_sleep));
         let told = rows.iter().enumerate().filter(|(_, row)| **row != Row::default());
         self.rows(told.map(|(application, row)| {
-            let Row { nop, undeploy, migrate, replicate, inhibited, deployed, not_deployed, adapt, sleep, wake } = *row;
-            let counts = [application as u64, nop, undeploy, migrate, replicate, inhibited, deployed, not_deployed];
-            let of_flavours = (has_flavours || has_sleep).then_some(adapt);
-            let of_sleep = [sleep, wake].into_iter().filter(move |_| has_sleep);
-            counts.into_iter().chain(of_flavours).chain(of_sleep)
+            let Row { nop, accepted, inhibited, deployed, not_deployed } = *row;
+            let of = |concerned| accepted.of(concerned).map(|(_, count)| count);
+            let of_flavours = of(Concerned::WithFlavours).filter(move |_| has_flavours || has_sleep);
+            let of_sleep = of(Concerned::WithSleep).filter(move |_| has_sleep);
+            let others = [inhibited, deployed, not_deployed].into_iter().chain(of_flavours).chain(of_sleep);
+            [application as u64, nop].into_iter().chain(of(Concerned::Every)).chain(others)
         }));
         self.line.extend_from_slice(b",[");
         for (position, (rule, count)) in rules.iter().enumerate() {

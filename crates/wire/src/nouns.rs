@@ -334,14 +334,19 @@ message! { Descriptor {
     7 version: u64 = Required(Unsigned),
 } }
 
-const OPERATION: Word<AgentOperation> = Word(&[
-    (0, "undeploy", AgentOperation::Undeploy),
-    (1, "migrate", AgentOperation::Migrate),
-    (2, "replicate", AgentOperation::Replicate),
-    (3, "adapt", AgentOperation::Adapt),
-    (4, "sleep", AgentOperation::Sleep),
-    (5, "wake", AgentOperation::Wake),
-]);
+/// Each operation with its code and its word.
+const OPERATIONS: [(u64, &str, AgentOperation); AgentOperation::COUNT] = {
+    let mut words = [(0, "", AgentOperation::ALL[0]); AgentOperation::COUNT];
+    let mut position = 0;
+    while position < words.len() {
+        let operation = AgentOperation::ALL[position];
+        words[position] = (position as u64, operation.as_str(), operation);
+        position += 1;
+    }
+    words
+};
+
+const OPERATION: Word<AgentOperation> = Word(&OPERATIONS);
 
 type Memory = RememberedOperation<Target>;
 

@@ -107,16 +107,7 @@ impl Audit {
         let mut refused = 0_u64;
         for counts in &record.outcomes {
             self.counts.nops = self.counts.nops.saturating_add(counts.nop);
-            let accepted = [
-                ("undeploy", counts.undeploy),
-                ("migrate", counts.migrate),
-                ("replicate", counts.replicate),
-                ("deploy", counts.deployed),
-                ("adapt", counts.adapt.unwrap_or(0)),
-                ("sleep", counts.sleep.unwrap_or(0)),
-                ("wake", counts.wake.unwrap_or(0)),
-            ];
-            for (name, count) in accepted.into_iter().filter(|(_, count)| *count > 0) {
+            for (name, count) in counts.accepted().into_iter().filter(|(_, count)| *count > 0) {
                 let sum = self.counts.operations.entry(name).or_default();
                 *sum = sum.saturating_add(count);
             }

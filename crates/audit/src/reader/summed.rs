@@ -112,6 +112,21 @@ pub struct OutcomeCounts {
     pub wake: Option<u64>,
 }
 
+impl OutcomeCounts {
+    /// The accepted operations by name.
+    pub fn accepted(&self) -> [(&'static str, u64); 7] {
+        [
+            ("undeploy", self.undeploy),
+            ("migrate", self.migrate),
+            ("replicate", self.replicate),
+            ("deploy", self.deployed),
+            ("adapt", self.adapt.unwrap_or(0)),
+            ("sleep", self.sleep.unwrap_or(0)),
+            ("wake", self.wake.unwrap_or(0)),
+        ]
+    }
+}
+
 /// The number of instances of an application in a tier.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 pub struct Placed {

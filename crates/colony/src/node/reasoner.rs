@@ -348,13 +348,8 @@ impl Situation for AgentSituation<'_> {
 impl Proposal {
     /// The proposal for an operation; `None` if agents cannot propose it.
     pub fn of(operation: Operation) -> Option<Proposal> {
-        let name = operation.name().of_agent()?;
-        let target = match operation {
-            Operation::Undeploy | Operation::Sleep | Operation::Wake | Operation::Deploy(_) => Target::Own,
-            Operation::Migrate(target) | Operation::Replicate(target) => target,
-            Operation::Adapt(flavour) => Target::Flavour(flavour),
-        };
-        Some(Proposal { operation: name, target })
+        let (operation, target) = operation.of_agent()?;
+        Some(Proposal { operation, target })
     }
 }
 

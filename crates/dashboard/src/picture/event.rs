@@ -2,6 +2,7 @@
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
+use mario_domain::{Concerned, InstanceEffect, OperationName};
 use mario_live::api::{
     Event, Happening, JudgedRequest, NodeEvent, NodeReport, Operation, Report, Requester, UnknownEvent, UnknownReport,
     Word,
@@ -223,21 +224,21 @@ impl ColonyEvent {
             return ("inhibited", format!("{who}: {asked} inhibited: {}", reason.unwrap_or_default()));
         }
         let to = self.to.clone().unwrap_or_default();
-        match operation {
-            Word::Known(Operation::Migrate) => ("migrate", format!("{who} migrates to {to}")),
-            Word::Known(Operation::Replicate) => {
+        let accepted = ("node", format!("{who}: {asked} accepted"));
+        let Word::Known(Operation(name)) = operation else { return accepted };
+        let Some(agents) = name.of_agent() else {
+            let what = created.clone().unwrap_or_default();
+            self.instance = created;
+            return (name.as_str(), format!("{who} is deployed on {to} as {what}"));
+        };
+        match agents.concerned() {
+            Concerned::Every => {
+                let to = if agents.asks_for_place() { format!(" to {to}") } else { String::new() };
+                let created = created.filter(|_| agents.effect() == InstanceEffect::Created);
                 let as_whom = created.map_or_else(String::new, |created| format!(" as {created}"));
-                ("replicate", format!("{who} replicates to {to}{as_whom}"))
+                (agents.as_str(), format!("{who} {agents}s{to}{as_whom}"))
             }
-            Word::Known(Operation::Undeploy) => ("undeploy", format!("{who} undeploys")),
-            Word::Known(Operation::Deploy) => {
-                let what = created.clone().unwrap_or_default();
-                self.instance = created;
-                ("deploy", format!("{who} is deployed on {to} as {what}"))
-            }
-            Word::Known(Operation::Adapt | Operation::Sleep | Operation::Wake) | Word::Unknown(_) => {
-                ("node", format!("{who}: {asked} accepted"))
-            }
+            Concerned::WithFlavours | Concerned::WithSleep => accepted,
         }
     }
 }
@@ -256,9 +257,11 @@ fn unknown(what: &str, name: &str) -> String {
 fn operation_words(operation: &Word<Operation>, target: Option<&str>) -> String {
     let Some(target) = target else { return operation.to_string() };
     match operation {
-        Word::Known(Operation::Undeploy | Operation::Sleep | Operation::Wake) => operation.to_string(),
-        Word::Known(Operation::Deploy) => format!("deploy on {target}"),
-        Word::Known(Operation::Migrate | Operation::Replicate | Operation::Adapt) | Word::Unknown(_) => match target {
+        Word::Known(Operation(OperationName::Deploy)) => format!("deploy on {target}"),
+        Word::Known(Operation(name)) if name.of_agent().is_some_and(|agents| !agents.has_target()) => {
+            operation.to_string()
+        }
+        Word::Known(_) | Word::Unknown(_) => match target {
             "self" => format!("{operation} on its own node"),
             target => format!("{operation} to {target}"),
         },

@@ -230,14 +230,8 @@ impl Reading {
 
     /// Counts an accepted operation of an agent.
     fn accepted(&mut self, state: &State, instance: InstanceRef, operation: AgentOperation) {
-        match operation {
-            AgentOperation::Undeploy => self.count(state, instance, |counts| counts.undeploy += 1),
-            AgentOperation::Migrate => self.count(state, instance, |counts| counts.migrate += 1),
-            AgentOperation::Replicate => self.count(state, instance, |counts| counts.replicate += 1),
-            AgentOperation::Adapt => self.count_further(state, instance, |counts| counts.adapt += 1),
-            AgentOperation::Sleep => self.count_further(state, instance, |counts| counts.sleep += 1),
-            AgentOperation::Wake => self.count_further(state, instance, |counts| counts.wake += 1),
-        }
+        self.count(state, instance, |counts| counts.accepted(operation, 1));
+        self.count_further(state, instance, |counts| counts.accepted(operation, 1));
     }
 
     /// Processes the end of a cycle.
@@ -260,18 +254,13 @@ impl Reading {
     fn counted(&mut self, cycle: &Counted) {
         let mut counts = vec![OperationCounts::default(); self.groups.names.len()];
         for outcome in &cycle.outcomes {
-            let operations = OperationCounts {
-                undeploy: outcome.undeploy,
-                nop: outcome.nop,
-                migrate: outcome.migrate,
-                replicate: outcome.replicate,
-                inhibited: outcome.inhibited,
-            };
+            let mut operations =
+                OperationCounts { nop: outcome.nop, inhibited: outcome.inhibited, ..OperationCounts::default() };
+            let accepted = outcome.accepted();
+            accepted.iter().for_each(|(operation, count)| operations.accepted(operation, count));
             self.measuring.count(outcome.application, |counts| counts.add(&operations));
             self.count_further_of(outcome.application, |counts| {
-                counts.adapt += outcome.adapt.unwrap_or(0);
-                counts.sleep += outcome.sleep.unwrap_or(0);
-                counts.wake += outcome.wake.unwrap_or(0);
+                accepted.iter().for_each(|(operation, count)| counts.accepted(operation, count));
             });
             for group in self.groups.of(outcome.application) {
                 counts[group].add(&operations);

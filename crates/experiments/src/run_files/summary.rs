@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use mario_audit::FindingKind;
-use mario_domain::AgentOperation;
+use mario_domain::Concerned;
 use mario_trace::reader::{Detail, Header, TraceRecord};
 use mario_trace::{Change, Origin, State};
 use serde_json::{Value, json};
@@ -39,9 +39,10 @@ pub(super) struct Summed {
     deploys_now: Vec<u64>,
     regret: RegretSums,
     totals: [u64; 2],
-    /// The numbers of accepted migrations, replications and undeploys, and of all inhibited proposals, for the summary
-    /// of a live colony.
-    asked: OperationCounts,
+    /// The numbers of accepted operations of agents, for the summary of a live colony.
+    accepted: mario_domain::OperationCounts,
+    /// The number of inhibited proposals, for the same summary.
+    inhibited: u64,
 }
 
 impl Summed {
@@ -55,7 +56,8 @@ impl Summed {
             deploys: Vec::new(),
             regret: RegretSums::default(),
             totals: [0; 2],
-            asked: OperationCounts::default(),
+            accepted: mario_domain::OperationCounts::default(),
+            inhibited: 0,
         }
     }
 
@@ -63,14 +65,8 @@ impl Summed {
     pub(super) fn apply(&mut self, state: &State, time: f64, change: Change<'_>) {
         self.reading.apply(state, time, change);
         match change {
-            Change::Accepted { proposal, .. } => match proposal.operation {
-                AgentOperation::Undeploy => self.asked.undeploy += 1,
-                AgentOperation::Migrate => self.asked.migrate += 1,
-                AgentOperation::Replicate => self.asked.replicate += 1,
-                // The summary of a live colony has no counts of these.
-                AgentOperation::Adapt | AgentOperation::Sleep | AgentOperation::Wake => {}
-            },
-            Change::Inhibited { .. } => self.asked.inhibited += 1,
+            Change::Accepted { proposal, .. } => self.accepted[proposal.operation] += 1,
+            Change::Inhibited { .. } => self.inhibited += 1,
             Change::Appeared { instance, origin: Origin::Deployed } => {
                 self.deployed(state.instance(instance).application, 1);
             }
@@ -193,9 +189,11 @@ impl Summed {
     /// the trace, so they are not checked.
     fn check_live(&self, file: Box<dyn BufRead>, checked: &mut RunFilesCheck) {
         let found: Value = serde_json::from_reader(file).unwrap_or_default();
-        let OperationCounts { migrate, replicate, undeploy, inhibited, .. } = self.asked;
-        let expected =
-            json!({ "migrate": migrate, "replicate": replicate, "undeploy": undeploy, "inhibited": inhibited });
+        let mut expected = json!({ "inhibited": self.inhibited });
+        // The summary of a live colony has no counts of other operations.
+        for (operation, count) in self.accepted.of(Concerned::Every) {
+            expected[operation.as_str()] = json!(count);
+        }
         let mut wrong = Vec::new();
         compare("", &expected, &found, &mut wrong);
         for (who, expected, found) in wrong {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use mario_audit::FindingKind;
-use mario_domain::Id;
+use mario_domain::{AgentOperation, Concerned, Id};
 use mario_trace::reader::{Counted, Detail, Handover, Header, TraceRecord};
 use mario_trace::{Actor, Change, InstanceEnd, InstanceRef, State};
 
@@ -196,9 +196,9 @@ impl Tables {
 
     fn counted(&mut self, counted: &Counted) -> io::Result<()> {
         for outcome in &counted.outcomes {
-            let of = [outcome.undeploy, outcome.nop, outcome.migrate, outcome.replicate, outcome.inhibited];
-            let adapt = outcome.adapt.filter(|_| self.header.has_flavours());
-            let of = of.into_iter().chain(adapt).chain(outcome.sleep).chain(outcome.wake);
+            let accepted = outcome.accepted();
+            let of = [accepted.undeploy, outcome.nop, accepted.migrate, accepted.replicate, outcome.inhibited];
+            let of = of.into_iter().chain(further(&self.header).map(|operation| accepted[operation]));
             self.counts.iter_mut().zip(of).for_each(|(sum, count)| *sum = sum.saturating_add(count));
         }
         self.operations(counted.time)
@@ -230,9 +230,18 @@ impl Tables {
 /// The columns of `operations.csv` after `time`.
 fn columns(header: &Header) -> Vec<&'static str> {
     let mut columns = vec!["undeploy", "nop", "migrate", "replicate", "inhibited"];
-    columns.extend(header.has_flavours().then_some("adapt"));
-    columns.extend(["sleep", "wake"].into_iter().filter(|_| header.has_sleep()));
+    columns.extend(further(header).map(AgentOperation::as_str));
     columns
+}
+
+/// The operations that have a column in `operations.csv` after those of the paper.
+fn further(header: &Header) -> impl Iterator<Item = AgentOperation> {
+    let [has_flavours, has_sleep] = [header.has_flavours(), header.has_sleep()];
+    AgentOperation::ALL.into_iter().filter(move |operation| match operation.concerned() {
+        Concerned::Every => false,
+        Concerned::WithFlavours => has_flavours,
+        Concerned::WithSleep => has_sleep,
+    })
 }
 
 /// Formats an id as a CSV cell, quoted if necessary.

@@ -100,50 +100,44 @@ macro_rules! words {
 }
 pub(crate) use words;
 
-words! {
-    /// The name of an operation.
-    Operation {
-        /// The instance moves to another node.
-        Migrate = "migrate",
-        /// Another instance of the application appears on the target.
-        Replicate = "replicate",
-        /// The instance disappears.
-        Undeploy = "undeploy",
-        /// The instance changes to another flavour.
-        Adapt = "adapt",
-        /// The workload of the instance stops.
-        Sleep = "sleep",
-        /// The workload of a sleeping instance starts.
-        Wake = "wake",
-        /// An operator starts an instance.
-        Deploy = "deploy",
+/// The name of an operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub struct Operation(pub OperationName);
+
+impl Spelled for Operation {
+    fn as_str(&self) -> &'static str {
+        self.0.as_str()
+    }
+}
+
+/// The words in the order of the operations, those of agents that place an instance first, and `deploy` last.
+impl JsonSchema for Operation {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Operation".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let mut agents = AgentOperation::ALL;
+        agents.sort_by_key(|operation| !operation.asks_for_place());
+        let agents = agents.into_iter().map(|operation| (operation.as_str(), operation.description()));
+        let words = agents.chain([(OperationName::Deploy.as_str(), "An operator starts an instance.")]);
+        let words: Vec<Schema> = words
+            .map(|(word, description)| json_schema!({ "type": "string", "const": word, "description": description }))
+            .collect();
+        json_schema!({ "oneOf": words, "description": "The name of an operation." })
     }
 }
 
 impl From<AgentOperation> for Operation {
     fn from(operation: AgentOperation) -> Operation {
-        match operation {
-            AgentOperation::Migrate => Operation::Migrate,
-            AgentOperation::Replicate => Operation::Replicate,
-            AgentOperation::Undeploy => Operation::Undeploy,
-            AgentOperation::Adapt => Operation::Adapt,
-            AgentOperation::Sleep => Operation::Sleep,
-            AgentOperation::Wake => Operation::Wake,
-        }
+        Operation(OperationName::of(operation))
     }
 }
 
 impl From<OperationName> for Operation {
     fn from(name: OperationName) -> Operation {
-        match name {
-            OperationName::Migrate => Operation::Migrate,
-            OperationName::Replicate => Operation::Replicate,
-            OperationName::Undeploy => Operation::Undeploy,
-            OperationName::Adapt => Operation::Adapt,
-            OperationName::Sleep => Operation::Sleep,
-            OperationName::Wake => Operation::Wake,
-            OperationName::Deploy => Operation::Deploy,
-        }
+        Operation(name)
     }
 }
 

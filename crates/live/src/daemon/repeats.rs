@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use mario_domain::OperationName;
+
 use crate::api::{NodeEvent, NodeReport, Operation, Report, Requester};
 
 /// How long repetitions of an event are counted before one of them is published.
@@ -108,7 +110,7 @@ fn kind_of(event: &NodeEvent) -> Option<(&'static str, String, u32)> {
 /// manager inhibits that each time. An undeploy that is not inhibited happens once.
 fn kind_of_report(report: &NodeReport) -> Option<(&'static str, String, u32)> {
     if let NodeReport::Evaluated { instance: Some(instance), operation: Some(operation), .. } = report
-        && operation.is(&Operation::Undeploy)
+        && operation.is(&Operation(OperationName::Undeploy))
     {
         return Some(("proposed-undeploy", instance.to_string(), 1));
     }

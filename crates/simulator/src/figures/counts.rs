@@ -1,8 +1,10 @@
 //! Counts from which figures are computed: responses per user, usage per application, and operations and events that
 //! the paper does not have.
 
-use mario_domain::Duration;
+use mario_domain::{AgentOperation, Duration};
 use serde::{Deserialize, Serialize, Serializer};
+
+use super::StepCounts;
 
 /// A user's client requests: how many were served, the sum of their response times, and how many were lost.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
@@ -42,7 +44,29 @@ pub struct FurtherCounts {
     pub not_woken: u64,
 }
 
+/// The count of accepted operations of this name.
+pub(super) const fn accepted<'c>(
+    step: &'c mut StepCounts,
+    further: &'c mut FurtherCounts,
+    operation: AgentOperation,
+) -> &'c mut u64 {
+    match operation {
+        AgentOperation::Undeploy => &mut step.undeploy,
+        AgentOperation::Migrate => &mut step.migrate,
+        AgentOperation::Replicate => &mut step.replicate,
+        AgentOperation::Adapt => &mut further.adapt,
+        AgentOperation::Sleep => &mut further.sleep,
+        AgentOperation::Wake => &mut further.wake,
+    }
+}
+
 impl FurtherCounts {
+    /// Accepted operations of this name; 0 for an operation of the paper, which is not counted here.
+    pub fn accepted(&self, operation: AgentOperation) -> u64 {
+        let named = self.named();
+        named.iter().find(|(name, _)| *name == operation.as_str()).map_or(0, |(_, count)| *count)
+    }
+
     /// The counts with their names.
     fn named(&self) -> [(&'static str, u64); 7] {
         [

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use mario_domain::{AgentOperation, Id, InstanceId, Time};
+use mario_domain::{Concerned, Id, InstanceId, OperationCounts, Time};
 use mario_scenario::{NodeIndex, Scenario, UserIndex};
 use mario_trace::json::{natural, number};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -192,8 +192,8 @@ impl<W: Write> Recorder for Tables<'_, W> {
 
     fn cycle(&mut self, time: Time, label: &CycleLabel, population: &Population) {
         self.learn_instances(population);
-        let [mut undeploy, mut nop, mut migrate, mut replicate, mut inhibited] = [0_u64; 5];
-        let [mut adapt, mut sleep, mut wake] = [0_u64; 3];
+        let mut accepted = OperationCounts::default();
+        let [mut nop, mut inhibited] = [0_u64; 2];
         let mut has_agents = false;
         for outcome in label.iter() {
             let (instance, application, action) = match &outcome {
@@ -203,14 +203,7 @@ impl<W: Write> Recorder for Tables<'_, W> {
                 }
                 Outcome::Judged(judged) => {
                     let action = if judged.verdict.is_accepted() {
-                        match judged.proposal.operation {
-                            AgentOperation::Undeploy => undeploy += 1,
-                            AgentOperation::Migrate => migrate += 1,
-                            AgentOperation::Replicate => replicate += 1,
-                            AgentOperation::Adapt => adapt += 1,
-                            AgentOperation::Sleep => sleep += 1,
-                            AgentOperation::Wake => wake += 1,
-                        }
+                        accepted[judged.proposal.operation] += 1;
                         judged.proposal.operation.as_str()
                     } else {
                         inhibited += 1;
@@ -239,9 +232,10 @@ impl<W: Write> Recorder for Tables<'_, W> {
         }
         if has_agents {
             number(&mut self.operations.row, time.units());
-            let of_flavours = self.scenario.has_flavours().then_some(adapt);
-            let of_sleep = [sleep, wake].into_iter().filter(|_| self.scenario.has_sleep());
-            let further = of_flavours.into_iter().chain(of_sleep);
+            let OperationCounts { undeploy, migrate, replicate, .. } = accepted;
+            let of_flavours = accepted.of(Concerned::WithFlavours).filter(|_| self.scenario.has_flavours());
+            let of_sleep = accepted.of(Concerned::WithSleep).filter(|_| self.scenario.has_sleep());
+            let further = of_flavours.chain(of_sleep).map(|(_, count)| count);
             for count in [undeploy, nop, migrate, replicate, inhibited].into_iter().chain(further) {
                 self.operations.comma();
                 natural(&mut self.operations.row, count);

@@ -1,6 +1,6 @@
 //! What records consist of, except for what parts have too: searches, wakes, and rows of counts.
 
-use mario_domain::{Capacity, Inhibition, InstanceId};
+use mario_domain::{Capacity, Inhibition, InstanceId, OperationCounts};
 use serde::Deserialize;
 
 use super::rule::RuleName;
@@ -111,6 +111,20 @@ pub struct OutcomeCounts {
     /// Accepted wakes; `None` in a trace without this column.
     #[serde(default)]
     pub wake: Option<u64>,
+}
+
+impl OutcomeCounts {
+    /// The accepted operations of agents; 0 without a column.
+    pub fn accepted(&self) -> OperationCounts {
+        OperationCounts {
+            undeploy: self.undeploy,
+            migrate: self.migrate,
+            replicate: self.replicate,
+            adapt: self.adapt.unwrap_or(0),
+            sleep: self.sleep.unwrap_or(0),
+            wake: self.wake.unwrap_or(0),
+        }
+    }
 }
 
 /// The number of instances of an application in a tier.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use mario_domain::AgentOperation;
 use mario_scenario::{Scenario, Search};
 use mario_simulator::{GroupFigures, RegretFigures, Summary, ValueComparison};
 
@@ -45,9 +46,9 @@ pub(super) fn text(summary: &Summary, scenario: &Scenario) -> String {
             row(&mut text, name, &|group| count(group).to_string());
         }
     };
-    row_of_some("adapt", &|group| group.further.adapt);
-    row_of_some("sleep", &|group| group.further.sleep);
-    row_of_some("wake", &|group| group.further.wake);
+    for operation in AgentOperation::ALL {
+        row_of_some(operation.as_str(), &|group| group.further.accepted(operation));
+    }
     row_of_some("woken, by client requests", &|group| group.further.woken);
     row_of_some("not woken: inhibited", &|group| group.further.not_woken);
     row_of_some("evicted, by owners of nodes", &|group| group.further.evicted);
