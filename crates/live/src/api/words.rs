@@ -7,6 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 /// A word of a vocabulary. A newer version may have further words.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -122,8 +123,9 @@ impl JsonSchema for Operation {
         agents.sort_by_key(|operation| !operation.asks_for_place());
         let agents = agents.into_iter().map(|operation| (operation.as_str(), operation.description()));
         let words = agents.chain([(OperationName::Deploy.as_str(), "An operator starts an instance.")]);
-        let words: Vec<Schema> = words
-            .map(|(word, description)| json_schema!({ "type": "string", "const": word, "description": description }))
+        // Plain values keep the order of their keys.
+        let words: Vec<Value> = words
+            .map(|(word, description)| json!({ "type": "string", "const": word, "description": description }))
             .collect();
         json_schema!({ "oneOf": words, "description": "The name of an operation." })
     }
