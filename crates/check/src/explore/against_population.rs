@@ -1,6 +1,6 @@
 //! Tests that the small worlds of the explorer and the population of the simulator obey the same rules.
 //!
-//! The explorer and a population run the same world side by side, cycle by cycle. The population is told the client
+//! The explorer and a population run the same world side by side, cycle by cycle. The population receives the client
 //! requests that reach the instances of the explorer, because where requests go is no rule of management. Each proposal,
 //! each verdict with its reason, the placement with flavours and sleepers, and the free hardware of all nodes must then
 //! be the same, whatever was cached.

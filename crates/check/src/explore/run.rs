@@ -68,8 +68,8 @@ pub(super) struct Run<'w> {
     pub(super) woken: Option<u32>,
 }
 
-/// The hardware that an accepted operation needs on a node.
-struct Promise {
+/// An accepted operation: the hardware that it needs on a node.
+struct AcceptedOperation {
     node: usize,
     needed: Hardware,
 }
@@ -124,7 +124,7 @@ impl<'w> Run<'w> {
         for (index, step) in steps.iter_mut().enumerate() {
             let Proposed::Operation { operation, target, .. } = &*step.proposed else { continue };
             step.verdict = Some(match self.judge(index, *operation, target) {
-                Ok(Promise { node, needed }) => {
+                Ok(AcceptedOperation { node, needed }) => {
                     self.managers[node].reserve(index, needed);
                     Verdict::Accepted
                 }
@@ -189,7 +189,7 @@ impl<'w> Run<'w> {
 
     /// The verdict of the managers concerned on an operation: first that of the instance's own node, then that of the
     /// target.
-    fn judge(&self, index: usize, operation: AgentOperation, target: &Target) -> Result<Promise, Inhibition> {
+    fn judge(&self, index: usize, operation: AgentOperation, target: &Target) -> Result<AcceptedOperation, Inhibition> {
         let agent = &self.agents[index];
         let (own, own_id) = (agent.node, self.world.names.node(agent.node));
         if !operation.asks_for_place() {
@@ -199,7 +199,7 @@ impl<'w> Run<'w> {
                 Some(Err(rule)) => return Err(Inhibition { node: own_id.clone(), rule }),
             };
             self.ask_manager(own, Concern { arrives, ..Concern::default() })?;
-            return Ok(Promise { node: own, needed: arrives.unwrap_or(Hardware::NONE) });
+            return Ok(AcceptedOperation { node: own, needed: arrives.unwrap_or(Hardware::NONE) });
         }
         let needed = self.held(agent);
         let target_id = target.resolve(own_id).unwrap_or(own_id);
@@ -214,7 +214,7 @@ impl<'w> Run<'w> {
         if node != own {
             self.ask_manager(node, Concern { arrives: Some(needed), ..Concern::default() })?;
         }
-        Ok(Promise { node, needed })
+        Ok(AcceptedOperation { node, needed })
     }
 
     /// The verdict of one manager. Nodes of small worlds have no acceptance policies.
