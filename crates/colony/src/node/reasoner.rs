@@ -103,7 +103,7 @@ impl Reasoner {
             Some(Solution::Proposal(proposal)) => proposal.operation(&self.facts),
             _ => None,
         };
-        let proposal = proposed.and_then(Proposal::of);
+        let proposal = proposed.as_ref().and_then(Proposal::of);
         let solution = decision.solutions.first().map(|solution| match (solution, &proposal) {
             (Solution::Proposal(solved), Some(Proposal { operation, target })) => {
                 FirstSolution::Proposal { operation: *operation, target: target.clone(), clause: solved.clause }
@@ -347,7 +347,7 @@ impl Situation for AgentSituation<'_> {
 
 impl Proposal {
     /// The proposal for an operation; `None` if agents cannot propose it.
-    pub fn of(operation: Operation) -> Option<Proposal> {
+    pub fn of(operation: &Operation) -> Option<Proposal> {
         let (operation, target) = operation.of_agent()?;
         Some(Proposal { operation, target })
     }

@@ -178,10 +178,12 @@ impl Shadows {
         let decision = self.decider.decide(&shadow.policy, &knowledge.facts, knowledge.instance, SolutionLimit::First);
         let wanted = match decision.solutions.first() {
             _ if decision.has_failed() => (FAILED.to_owned(), String::new()),
-            Some(Solution::Proposal(proposed)) => match proposed.operation(&knowledge.facts).and_then(Proposal::of) {
-                Some(proposed) => words(&proposed),
-                None => (FAILED.to_owned(), String::new()),
-            },
+            Some(Solution::Proposal(proposed)) => {
+                match proposed.operation(&knowledge.facts).as_ref().and_then(Proposal::of) {
+                    Some(proposed) => words(&proposed),
+                    None => (FAILED.to_owned(), String::new()),
+                }
+            }
             Some(Solution::Invalid(_)) => (FAILED.to_owned(), String::new()),
             None => (NOTHING.to_owned(), String::new()),
         };
