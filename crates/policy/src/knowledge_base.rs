@@ -98,7 +98,7 @@ impl KnowledgeBase {
         self.node_forms.clear();
     }
 
-    /// Removes the facts that belong to one agent at one time: those with [`Lifetime::Evaluation`].
+    /// Removes the facts that belong to one agent at one time: those with [`mario_domain::Lifetime::Evaluation`].
     pub fn clear_situation(&mut self) {
         for predicate in FactPredicate::OF_ONE_EVALUATION {
             self.tables[predicate as usize].clear();
