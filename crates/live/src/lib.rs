@@ -47,7 +47,7 @@
 //! let error = NodeConfig::read("node.toml", &wrong, Path::new("/etc/mario")).expect_err("`here` is no address");
 //! let mistake = &error.mistakes[0];
 //! assert_eq!(mistake.message, "\"here\" is not an address with a port");
-//! assert_eq!(&wrong[mistake.span.clone().expect("a place")], "\"here\"");
+//! assert_eq!(&wrong[mistake.place.clone().expect("a place").span], "\"here\"");
 //! # Ok::<(), mario_live::config::ConfigError>(())
 //! ```
 //!

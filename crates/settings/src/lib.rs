@@ -16,7 +16,7 @@
 //! let schema = serde_json::json!({ "properties": { "period": { "minimum": 1, "maximum": 60 } } });
 //! let text = "perod = 5\nnames = [\"a\", 7]\n";
 //! let mistakes = File::parse("my.toml", text, "".as_ref()).read::<Settings>(&schema).err().expect("three");
-//! assert_eq!(mistakes[1].to_string(), "my.toml:1:1: unknown key `perod` (did you mean `period`?)");
+//! assert_eq!(mistakes[0].to_string(), "my.toml:1:1: unknown key `perod` (did you mean `period`?)");
 //! assert_eq!(mistakes[2].to_string(), "my.toml:2:15: expected a text, found the number 7 (put it in quotes)");
 //!
 //! let file = File::parse("my.toml", "period = 500\nnames = []\n", "".as_ref());
