@@ -189,7 +189,7 @@ impl Histories {
         }
         match (proposal.operation.effect(), new) {
             (InstanceEffect::Kept, None) => {
-                // Only where it moves, its time on the node begins anew.
+                // Only where it moves, its time on the node begins again.
                 if proposal.operation.asks_for_place() {
                     past.next.age = past.next.age.map(|_| 0);
                     past.next.leave = None;
