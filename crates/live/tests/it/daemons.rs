@@ -176,7 +176,7 @@ fn a_full_disk_stops_new_reservations_and_nothing_else() {
         let refused = colony.deploy(0, "2", &document).expect("an answer");
         assert_eq!(refused.status, 503, "{}", refused.text);
         assert!(
-            refused.text.contains("no storage space") && refused.text.contains("disk has room"),
+            refused.text.contains("no storage space") && refused.text.contains("disk has free space"),
             "{}",
             refused.text
         );
