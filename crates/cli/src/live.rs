@@ -146,9 +146,7 @@ impl NodeArguments {
     ) -> Result<Reply, LiveError> {
         let address = self.address()?;
         let client = Client::new(&Identity::load_bundle(&self.operator)?, address)?;
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| LiveError::new("cannot start a thread").caused_by(error))?;
-        runtime.block_on(client.ask(method, path, headers, body))
+        client.ask_blocking(method, path, headers, body)
     }
 
     /// Sends a request to the node and prints the answer, which `text` formats for people.

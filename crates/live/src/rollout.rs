@@ -9,7 +9,6 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use tokio::runtime::Builder;
 
 use crate::api::{Instance, Instances, OwnedInstance, RestartStatus, Updated};
 use crate::error::LiveError;
@@ -54,10 +53,7 @@ struct NodeAt<'a> {
 impl NodeAt<'_> {
     /// Sends a request to the node, and waits for the answer, whatever its status.
     fn ask(self, method: Method, path: &str, body: Vec<u8>) -> Result<Reply, LiveError> {
-        let client = Client::new(self.identity, self.address)?;
-        let runtime = Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| LiveError::new("cannot start a thread").caused_by(error))?;
-        runtime.block_on(client.ask(method, path, &[], body))
+        Client::new(self.identity, self.address)?.ask_blocking(method, path, &[], body)
     }
 }
 

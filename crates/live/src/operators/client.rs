@@ -102,6 +102,19 @@ impl Client {
         Ok(Client { connector, address: address.to_owned() })
     }
 
+    /// Like [`Client::ask`], for callers without an asynchronous runtime: blocks the thread until the answer is there.
+    pub fn ask_blocking(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Vec<u8>,
+    ) -> Result<Reply, LiveError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| LiveError::new("cannot start a thread").caused_by(error))?;
+        runtime.block_on(self.ask(method, path, headers, body))
+    }
+
     /// Sends a request over a new connection, and waits for the whole answer.
     pub async fn ask(
         &self,
