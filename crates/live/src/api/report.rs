@@ -4,7 +4,7 @@ use std::fmt;
 
 use mario_colony::Proposal;
 use mario_domain::{
-    AgentId, ApplicationId, FlavourId, Id, Inhibition, InstanceId, NodeId, OperationName, OperatorWord, Request,
+    AgentId, AgentOperation, ApplicationId, FlavourId, Id, Inhibition, InstanceId, NodeId, OperatorWord, Request,
     Target, Verdict,
 };
 use schemars::JsonSchema;
@@ -271,7 +271,9 @@ impl From<&Request> for JudgedRequest {
             application: request.application().clone(),
             operation: Word::Known(operation.name().into()),
             target: operation.asked().map(|target| match &target {
-                Target::Flavour(flavour) if operation.name() == OperationName::Adapt => {
+                Target::Flavour(flavour)
+                    if operation.name().of_agent().is_some_and(AgentOperation::asks_for_flavour) =>
+                {
                     RequestTarget::Id(flavour.id().clone())
                 }
                 Target::Own | Target::Node(_) | Target::Flavour(_) => (&target).into(),

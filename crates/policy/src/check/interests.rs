@@ -1,6 +1,6 @@
 //! What a policy reads and proposes, which determines the small worlds in which a check runs it.
 
-use mario_domain::{AgentOperation, FactPredicate, FlavourId, Id, SmallWorlds};
+use mario_domain::{AgentOperation, Concerned, FactPredicate, FlavourId, Id, SmallWorlds};
 use mario_prolog::{Tree, TreeKind};
 
 /// The facts and operations that a policy uses and that not every small world has.
@@ -36,18 +36,12 @@ impl Interests {
         if let Some(predicate) = FactPredicate::of_agents(name, arguments.len()) {
             return self.note_fact(predicate, arguments);
         }
-        match (name, arguments) {
-            ("operation", [Tree { kind: TreeKind::Atom(word), .. }, _, _])
-                if word == AgentOperation::Sleep.as_str() || word == AgentOperation::Wake.as_str() =>
-            {
-                self.sleep = true;
-            }
-            ("operation", [Tree { kind: TreeKind::Atom(word), .. }, _, flavour])
-                if word == AgentOperation::Adapt.as_str() =>
-            {
-                self.note_flavour(flavour);
-            }
-            _ => {}
+        let ("operation", [Tree { kind: TreeKind::Atom(word), .. }, _, target]) = (name, arguments) else { return };
+        let proposed = AgentOperation::ALL.into_iter().find(|operation| operation.as_str() == word);
+        match proposed.map(AgentOperation::concerned) {
+            None | Some(Concerned::Every) => {}
+            Some(Concerned::WithFlavours) => self.note_flavour(target),
+            Some(Concerned::WithSleep) => self.sleep = true,
         }
     }
 

@@ -183,6 +183,13 @@ fn accepted(instance: &InstanceId, proposal: &Proposal, new: Option<&InstanceId>
         (AgentOperation::Replicate, Target::Node(node), Some(new)) => {
             Some(Expected::Replicate { parent: instance.clone(), node: *node, instance: new.clone() })
         }
-        _ => None,
+        (
+            AgentOperation::Migrate
+            | AgentOperation::Replicate
+            | AgentOperation::Adapt
+            | AgentOperation::Sleep
+            | AgentOperation::Wake,
+            ..,
+        ) => None,
     }
 }
