@@ -10,7 +10,8 @@ pub fn mixed(number: u64) -> u64 {
     number ^ (number >> 31)
 }
 
-/// The random number that an agent sees as `fact(Instance, random, Number)` is a whole number from 0 to one less than this.
+/// The random number that an agent sees as `fact(Instance, random, Number)` is a whole number from 0 to one less than
+/// this.
 pub const RANDOM_NUMBERS: u32 = 1_000_000;
 
 /// A 64-bit FNV-1a hash. It detects accidental changes, and is the same on every platform and in every version.

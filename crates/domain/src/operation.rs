@@ -63,8 +63,8 @@ pub enum Concerned {
 }
 
 /// Generates [`AgentOperation`], [`OperationName`], their lists and [`OperationCounts`] from a table of the operations
-/// of agents, in the order of their codes: of each what it does, its name and its word, what it does to the number of instances once
-/// it is accepted, and the applications that it concerns.
+/// of agents, in the order of their codes: of each what it does, its name and its word, what it does to the number of
+/// instances once it is accepted, and the applications that it concerns.
 macro_rules! agent_operations {
     ($(#[doc = $doc:literal] $name:ident $word:ident: $effect:ident, $concerned:ident;)*) => {
         /// An operation that an agent can propose; only operators deploy.

@@ -139,8 +139,8 @@ pub fn did_you_mean<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -
     nearest.filter(|(cost, word)| is_near(*cost, word)).map(|(_, word)| word)
 }
 
-/// Sorts errors: those without a place first, the others by text, in the order in which `mistakes` mentions the texts, and
-/// within a text from top to bottom.
+/// Sorts errors: those without a place first, the others by text, in the order in which `mistakes` mentions the texts,
+/// and within a text from top to bottom.
 pub fn sort(mistakes: &mut [Mistake]) {
     let mut texts: Vec<Arc<Text>> = Vec::new();
     for place in mistakes.iter().filter_map(|mistake| mistake.place.as_ref()) {
